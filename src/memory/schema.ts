@@ -1,0 +1,85 @@
+/**
+ * The tables of the memory domain (memory.md section 14), as append-only steps with the same ids on every
+ * engine. A step that was released is never edited.
+ *
+ * `references` is a reserved word, hence `memory_links`. The partial index finds old deletions for the
+ * hourly sweep without reading all revisions.
+ */
+import type { Migration } from "../db/migrate.js";
+
+/** Kinds of revision; numbers are those that `memoryd.records.v1.ChangeKind` has. */
+export const changeKinds = { created: 1, updated: 2, deleted: 3 } as const;
+
+export const memoryMigrations: readonly Migration[] = [
+  {
+    id: "memory/0001-records",
+    sqlite: `
+      create table memory_workspaces (
+        workspace text primary key,
+        epoch text not null,
+        position integer not null,
+        trimmed_position integer not null,
+        record_count integer not null,
+        created_ms integer not null,
+        changed_ms integer not null
+      ) strict, without rowid;
+
+      create table memory_records (
+        rid integer primary key,
+        workspace text not null references memory_workspaces,
+        name text not null,
+        type integer not null,
+        status text not null,
+        body text not null,
+        created_ms integer not null,
+        updated_ms integer not null,
+        revision integer not null,
+        writer_user text not null,
+        writer_agent text not null,
+        unique (workspace, name)
+      ) strict;
+
+      create table memory_refs (
+        workspace text not null,
+        name text not null,
+        ordinal integer not null,
+        kind integer not null,
+        target text not null,
+        primary key (workspace, name, ordinal),
+        foreign key (workspace, name) references memory_records (workspace, name) on delete cascade
+      ) strict, without rowid;
+
+      create table memory_links (
+        workspace text not null,
+        name text not null,
+        ordinal integer not null,
+        linked_name text not null,
+        primary key (workspace, name, ordinal),
+        foreign key (workspace, name) references memory_records (workspace, name) on delete cascade
+      ) strict, without rowid;
+
+      create table memory_cursors (
+        workspace text primary key references memory_workspaces,
+        content text not null,
+        updated_ms integer not null,
+        revision integer not null,
+        writer_user text not null,
+        writer_agent text not null
+      ) strict;
+
+      create table memory_revisions (
+        workspace text not null references memory_workspaces,
+        revision integer not null,
+        name text not null,
+        kind integer not null,
+        at_ms integer not null,
+        writer_user text not null,
+        writer_agent text not null,
+        content text,
+        primary key (workspace, revision)
+      ) strict;
+      create index memory_revisions_by_name on memory_revisions (workspace, name, revision desc);
+      create index memory_revisions_deleted on memory_revisions (at_ms) where kind = 3;
+    `,
+  },
+];

@@ -1,0 +1,276 @@
+/**
+ * The memory storage on SQLite. Point reads and writes use the writer connection, which is never inside a
+ * transaction between turns; a list reads in parts from one snapshot, so that a long page lets others run.
+ */
+import type { SqliteDatabase } from "../db/sqlite/database.js";
+import { createStatements } from "../db/sqlite/statements.js";
+import type { Clock } from "../kernel/clock.js";
+import { randomHex } from "../kernel/ids.js";
+import { compareUtf8 } from "../kernel/utf8.js";
+import { limits, type RecordFields, type StoredRecord } from "./model.js";
+import {
+  type CursorRow,
+  createGroups,
+  cursorContent,
+  cursorFromRow,
+  type LinkRow,
+  type RecordRow,
+  type RefRow,
+  recordContent,
+  storedFromRow,
+} from "./rows.js";
+import { changeKinds } from "./schema.js";
+import { prepareStatements, type Statements } from "./sqlite-statements.js";
+import type { MemoryScope, MemoryStorage } from "./storage.js";
+import type { Room, Stored } from "./upsert.js";
+
+const cursorName = "";
+/** A list gives up the thread after so much, which takes some milliseconds to read. */
+const partRows = 500;
+const partCharacters = 1_000_000;
+/** With at most 100 revisions a name, a batch of the sweep stays below 2,000 rows (design section 2). */
+const sweepBatchRows = 2_000;
+
+export type MemoryStorageOptions = {
+  /** Revisions kept of a name, the newest first (memory.revisions_per_record). */
+  readonly revisionsPerRecord: number;
+};
+
+const isBefore = (a: string, b: string): boolean => compareUtf8(a, b) < 0;
+
+type Write = {
+  readonly name: string;
+  readonly kind: number;
+  readonly content: string | null;
+  readonly keep: number;
+};
+
+export function createSqliteMemoryStorage(
+  database: SqliteDatabase,
+  options: MemoryStorageOptions,
+  clock: Clock,
+): MemoryStorage {
+  const statementsOf = createStatements(prepareStatements);
+  const own = (): Statements => statementsOf(database.connection);
+
+  const readRecord = (statements: Statements, workspace: string, name: string): Stored | undefined => {
+    const row = statements.record.get(workspace, name) as RecordRow | undefined;
+    if (row === undefined) return undefined;
+    const refs = statements.refs.all(workspace, name) as RefRow[];
+    return storedFromRow(row, refs, statements.links.all(workspace, name) as LinkRow[]);
+  };
+
+  const readCursor = (statements: Statements, workspace: string) => {
+    const row = statements.cursor.get(workspace) as CursorRow | undefined;
+    return row === undefined ? undefined : cursorFromRow(row);
+  };
+
+  type WorkspaceRow = {
+    position: number;
+    trimmed_position: number;
+    record_count: number;
+    changed_ms: number;
+  };
+  const readWorkspace = (statements: Statements, workspace: string) =>
+    statements.workspace.get(workspace) as WorkspaceRow | undefined;
+
+  const roomOf = (statements: Statements, row: WorkspaceRow | undefined): Room => ({
+    recordCount: row?.record_count ?? 0,
+    otherWorkspaces: row === undefined ? (statements.workspaceCount.get() as number) : undefined,
+  });
+
+  /** The newest time that an absent name ever had; where its revisions may be gone, the workspace's. */
+  const newestTime = (
+    statements: Statements,
+    workspace: string,
+    name: string,
+    row: WorkspaceRow | undefined,
+  ) => {
+    const newest = statements.newestTime.get(workspace, name) as number | undefined;
+    return newest ?? (row !== undefined && row.trimmed_position > 0 ? row.changed_ms : undefined);
+  };
+
+  const nextTime = (newestMs: number | undefined): number =>
+    Math.max(clock.nowMs(), newestMs === undefined ? Number.NEGATIVE_INFINITY : newestMs + 1);
+
+  /** Takes the workspace's next position and appends the revision; answers the position. */
+  const appendRevision = (
+    statements: Statements,
+    { workspace, writer }: MemoryScope,
+    atMs: number,
+    addedRecords: number,
+    write: Write,
+  ): number => {
+    const revision = statements.takePosition.get({
+      workspace,
+      epoch: randomHex(16),
+      at: atMs,
+      added: addedRecords,
+    }) as number;
+    statements.addRevision.run(
+      workspace,
+      revision,
+      write.name,
+      write.kind,
+      atMs,
+      writer.user,
+      writer.agent,
+      write.content,
+    );
+    statements.trimRevisions.run({ workspace, name: write.name, keep: write.keep });
+    return revision;
+  };
+
+  const putRecord = (
+    statements: Statements,
+    scope: MemoryScope,
+    name: string,
+    stored: Stored | undefined,
+    fields: RecordFields,
+    atMs: number,
+  ): void => {
+    const { workspace, writer } = scope;
+    const createdMs = stored?.createdMs ?? atMs;
+    const revision = appendRevision(statements, scope, atMs, stored === undefined ? 1 : 0, {
+      name,
+      kind: stored === undefined ? changeKinds.created : changeKinds.updated,
+      content: recordContent(fields, createdMs),
+      keep: options.revisionsPerRecord,
+    });
+    statements.putRecord.run({
+      workspace,
+      name,
+      type: fields.type,
+      status: fields.status,
+      body: fields.body,
+      created: createdMs,
+      updated: atMs,
+      revision,
+      user: writer.user,
+      agent: writer.agent,
+    });
+    if (stored !== undefined) {
+      statements.dropRefs.run(workspace, name);
+      statements.dropLinks.run(workspace, name);
+    }
+    fields.refs.forEach((ref, ordinal) => {
+      statements.addRef.run(workspace, name, ordinal, ref.kind, ref.target);
+    });
+    fields.references.forEach((linked, ordinal) => {
+      statements.addLink.run(workspace, name, ordinal, linked);
+    });
+  };
+
+  /** One part of a list, without giving up the thread: no iterator may stay open while others run. */
+  const listPart = (
+    statements: Statements,
+    workspace: string,
+    start: string,
+    take: (record: StoredRecord) => boolean,
+  ): { unreadable: number; after: string; end: "pause" | "full" | "last" } => {
+    const records = statements.recordsAfter.iterate(workspace, start) as IterableIterator<RecordRow>;
+    const refs = statements.refsAfter.iterate(workspace, start) as IterableIterator<RefRow>;
+    const links = statements.linksAfter.iterate(workspace, start) as IterableIterator<LinkRow>;
+    try {
+      const refsOf = createGroups(refs, isBefore);
+      const linksOf = createGroups(links, isBefore);
+      let [after, unreadable, rows, characters] = [start, 0, 0, 0];
+      for (const row of records) {
+        if (rows >= partRows || characters >= partCharacters) return { unreadable, after, end: "pause" };
+        const stored = storedFromRow(row, refsOf(row.name), linksOf(row.name));
+        if (!stored.readable) unreadable += 1;
+        else if (!take(stored)) return { unreadable, after, end: "full" };
+        else characters += stored.refs.reduce((sum, ref) => sum + ref.target.length, stored.body.length);
+        after = row.name;
+        rows += 1;
+      }
+      return { unreadable, after, end: "last" };
+    } finally {
+      for (const iterator of [records, refs, links]) iterator.return?.();
+    }
+  };
+
+  return {
+    list: ({ workspace }, page) =>
+      database.snapshot(async (connection, pause) => {
+        const statements = statementsOf(connection);
+        let unreadable = 0;
+        for (let after = page.after ?? ""; ; await pause()) {
+          const part = listPart(statements, workspace, after, page.take);
+          unreadable += part.unreadable;
+          if (part.end === "full") return { unreadable, nextAfter: part.after };
+          if (part.end === "last") return { unreadable, nextAfter: undefined };
+          after = part.after;
+        }
+      }),
+
+    get: async ({ workspace }, name) => readRecord(own(), workspace, name),
+
+    change: (scope, name, decide) =>
+      database.write(() => {
+        const statements = own();
+        const { workspace } = scope;
+        const row = readWorkspace(statements, workspace);
+        const stored = readRecord(statements, workspace, name);
+        const decision = decide(stored, roomOf(statements, row));
+        if (decision.kind === "keep") return stored;
+        const atMs = nextTime(stored?.updatedMs ?? newestTime(statements, workspace, name, row));
+        if (decision.kind === "put") putRecord(statements, scope, name, stored, decision.fields, atMs);
+        else if (stored !== undefined) {
+          const keep = options.revisionsPerRecord;
+          appendRevision(statements, scope, atMs, -1, {
+            name,
+            kind: changeKinds.deleted,
+            content: null,
+            keep,
+          });
+          statements.dropRecord.run(workspace, name);
+        }
+        return readRecord(statements, workspace, name);
+      }),
+
+    getCursor: async ({ workspace }) => readCursor(own(), workspace),
+
+    changeCursor: (scope, decide) =>
+      database.write(() => {
+        const statements = own();
+        const { workspace, writer } = scope;
+        const stored = readCursor(statements, workspace);
+        const decision = decide(stored, roomOf(statements, readWorkspace(statements, workspace)));
+        if (decision.kind !== "put") return stored;
+        const atMs = nextTime(stored?.updatedMs);
+        const revision = appendRevision(statements, scope, atMs, 0, {
+          name: cursorName,
+          kind: stored === undefined ? changeKinds.created : changeKinds.updated,
+          content: cursorContent(decision.fields),
+          keep: limits.earlierCursors + 1,
+        });
+        statements.putCursor.run(workspace, decision.fields, atMs, revision, writer.user, writer.agent);
+        return readCursor(statements, workspace);
+      }),
+
+    namesOfLength: async ({ workspace }, minCharacters, maxCharacters) =>
+      own().namesOfLength.all(workspace, minCharacters, maxCharacters) as string[],
+
+    async sweepDeleted(beforeMs) {
+      const batchNames = Math.max(1, Math.floor(sweepBatchRows / (options.revisionsPerRecord + 1)));
+      for (let swept = 0; ; ) {
+        const batch = await database.write(() => {
+          const statements = own();
+          const gone = statements.longDeleted.all(beforeMs, batchNames) as DeletedRow[];
+          for (const { workspace, name, revision } of gone) {
+            statements.dropRevisions.run(workspace, name);
+            statements.noteTrimmed.run({ workspace, revision });
+          }
+          return gone.length;
+        });
+        swept += batch;
+        if (batch < batchNames) return swept;
+      }
+    },
+
+    counts: async () => own().counts.get() as { workspaces: number; records: number },
+  };
+}
+
+type DeletedRow = { readonly workspace: string; readonly name: string; readonly revision: number };
