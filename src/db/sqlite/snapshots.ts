@@ -4,7 +4,7 @@
  * one connection, so a snapshot never lets go of the event loop.
  *
  * An open snapshot keeps the write-ahead log from being reset, so it is ended after a while even when its
- * reader never comes back. Readers take rows with `.all()`; an iterator would pin the connection.
+ * reader never comes back. No iterator may be left open over a pause: it would pin the connection.
  */
 import { MemorydError } from "../../kernel/errors.js";
 import { isSqliteError, memorydErrorFromSqlite } from "./errors.js";
