@@ -1,0 +1,81 @@
+/**
+ * The only reader of `process.env`, and of what else the operating system says about us: platform, home,
+ * user. Everything that depends on them takes an {@link Environment}, so that it is pure and can be tested
+ * for a platform that we do not run on. What the variables mean is in `options.ts` and `paths.ts`.
+ */
+import { homedir, tmpdir, userInfo } from "node:os";
+
+export type Environment = {
+  /** `MEMORYD_*`, `XDG_*` and the folders of Windows; nothing else is kept. Empty ones count as not set. */
+  readonly variables: Readonly<Record<string, string>>;
+  readonly platform: NodeJS.Platform;
+  /** Absolute; empty when the system knows none. */
+  readonly homeDir: string;
+  readonly tempDir: string;
+  readonly workingDir: string;
+  /** Login name of the user, as the system writes it; empty when it has none. */
+  readonly userName: string;
+  /** Effective user id; `undefined` where the platform has none. */
+  readonly userId: number | undefined;
+  readonly processId: number;
+  readonly parentProcessId: number;
+  /** Whether the standard `OTEL_*` variables ask for traces (daemon.md D15). */
+  readonly wantsTraces: boolean;
+};
+
+/** Whether files have modes and owners here, and unix sockets live in the file system (daemon.md D11). */
+export const hasFileModes: boolean = process.platform !== "win32";
+
+const isKept = (name: string): boolean => /^(?:MEMORYD_|XDG_|(?:LOCAL)?APPDATA$)/.test(name);
+
+/** Names are upper-cased on Windows, where they have no case. */
+const nameOn = (platform: NodeJS.Platform, name: string): string =>
+  platform === "win32" ? name.toUpperCase() : name;
+
+/** What `read` answers, or empty where the system has no entry for this user (a container's bare uid). */
+function orEmpty(read: () => string): string {
+  try {
+    return read();
+  } catch {
+    return "";
+  }
+}
+
+function wantsTraces(): boolean {
+  const { env } = process;
+  if (env.OTEL_SDK_DISABLED === "true" || env.OTEL_TRACES_EXPORTER === "none") return false;
+  return Boolean(
+    env.OTEL_TRACES_EXPORTER || env.OTEL_EXPORTER_OTLP_ENDPOINT || env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT,
+  );
+}
+
+export function readEnvironment(): Environment {
+  const { env, platform } = process;
+  const variables: Record<string, string> = {};
+  for (const [written, value] of Object.entries(env)) {
+    const name = nameOn(platform, written);
+    if (isKept(name) && value !== undefined && value !== "") variables[name] = value;
+  }
+  const userName = orEmpty(() => userInfo().username);
+  return {
+    variables,
+    platform,
+    homeDir: orEmpty(homedir),
+    tempDir: tmpdir(),
+    workingDir: process.cwd(),
+    userName: userName || env.USER || env.LOGNAME || env.USERNAME || "",
+    userId: process.geteuid?.(),
+    processId: process.pid,
+    parentProcessId: process.ppid,
+    wantsTraces: wantsTraces(),
+  };
+}
+
+/**
+ * The variables for a process that we start and leave running: ours with `changed` on top, without
+ * `NODE_OPTIONS`, which belongs to the program that happens to start the daemon (a debugger's port, a loader).
+ */
+export function childVariables(changed: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
+  const { NODE_OPTIONS: _dropped, ...kept } = process.env;
+  return { ...kept, ...changed };
+}
