@@ -18,14 +18,14 @@ const foldedToAscii: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** The slug of `name`, or `fallback` unchanged when nothing is left of it. */
-export function slugFrom(name: string, fallback: string): string {
-  let slug = "";
+export function slug(name: string, fallback: string): string {
+  let result = "";
   for (const character of name) {
-    if (/[a-z0-9]/.test(character)) slug += character;
-    else if (/[A-Z]/.test(character)) slug += character.toLowerCase();
-    else if (foldedToAscii.has(character)) slug += foldedToAscii.get(character);
-    else if (slug !== "" && !slug.endsWith(hyphen)) slug += hyphen;
+    if (/[a-z0-9]/.test(character)) result += character;
+    else if (/[A-Z]/.test(character)) result += character.toLowerCase();
+    else if (foldedToAscii.has(character)) result += foldedToAscii.get(character);
+    else if (result !== "" && !result.endsWith(hyphen)) result += hyphen;
   }
-  const trimmed = slug.endsWith(hyphen) ? slug.slice(0, -1) : slug;
+  const trimmed = result.endsWith(hyphen) ? result.slice(0, -1) : result;
   return trimmed === "" ? fallback : trimmed;
 }
