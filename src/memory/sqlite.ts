@@ -3,6 +3,7 @@
  * transaction between turns; a list reads in parts from one snapshot, so that a long page lets others run.
  */
 import type { SqliteDatabase } from "../db/sqlite/database.js";
+import { memorydErrorFromSqlite } from "../db/sqlite/errors.js";
 import { createStatements } from "../db/sqlite/statements.js";
 import type { Clock } from "../kernel/clock.js";
 import { randomHex } from "../kernel/ids.js";
@@ -21,7 +22,7 @@ import {
 } from "./rows.js";
 import { changeKinds } from "./schema.js";
 import { prepareStatements, type Statements } from "./sqlite-statements.js";
-import type { MemoryScope, MemoryStorage } from "./storage.js";
+import type { Counts, MemoryScope, MemoryStorage } from "./storage.js";
 import type { Room, Stored } from "./upsert.js";
 
 const cursorName = "";
@@ -52,6 +53,15 @@ export function createSqliteMemoryStorage(
 ): MemoryStorage {
   const statementsOf = createStatements(prepareStatements);
   const own = (): Statements => statementsOf(database.connection);
+
+  /** A read of a row or two, on this thread. */
+  const read = async <T>(job: (statements: Statements) => T): Promise<T> => {
+    try {
+      return job(own());
+    } catch (error) {
+      throw memorydErrorFromSqlite(error);
+    }
+  };
 
   const readRecord = (statements: Statements, workspace: string, name: string): Stored | undefined => {
     const row = statements.record.get(workspace, name) as RecordRow | undefined;
@@ -204,7 +214,7 @@ export function createSqliteMemoryStorage(
         }
       }),
 
-    get: async ({ workspace }, name) => readRecord(own(), workspace, name),
+    get: ({ workspace }, name) => read((statements) => readRecord(statements, workspace, name)),
 
     change: (scope, name, decide) =>
       database.write(() => {
@@ -229,7 +239,7 @@ export function createSqliteMemoryStorage(
         return readRecord(statements, workspace, name);
       }),
 
-    getCursor: async ({ workspace }) => readCursor(own(), workspace),
+    getCursor: ({ workspace }) => read((statements) => readCursor(statements, workspace)),
 
     changeCursor: (scope, decide) =>
       database.write(() => {
@@ -249,8 +259,8 @@ export function createSqliteMemoryStorage(
         return readCursor(statements, workspace);
       }),
 
-    namesOfLength: async ({ workspace }, minCharacters, maxCharacters) =>
-      own().namesOfLength.all(workspace, minCharacters, maxCharacters) as string[],
+    namesOfLength: ({ workspace }, minCharacters, maxCharacters) =>
+      read((statements) => statements.namesOfLength.all(workspace, minCharacters, maxCharacters) as string[]),
 
     async sweepDeleted(beforeMs) {
       const batchNames = Math.max(1, Math.floor(sweepBatchRows / (options.revisionsPerRecord + 1)));
@@ -269,7 +279,7 @@ export function createSqliteMemoryStorage(
       }
     },
 
-    counts: async () => own().counts.get() as { workspaces: number; records: number },
+    counts: () => read((statements) => statements.counts.get() as Counts),
   };
 }
 
