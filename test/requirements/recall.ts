@@ -92,7 +92,7 @@ const forget = deferred("agent-scoped-memory", "recall", {
   "recall.forget.scoped-uses-own-row": "Through an agent's scope only the agent's own row is removed.",
   "recall.forget.for-agent": "Forget for an agent removes the row with that key and that agent.",
   "recall.forget.for-agent-spares-siblings": "The same key under other agents stays as it was.",
-  "recall.forget.for-agent-answers-removed": "It answers true when a row was removed.",
+  "recall.forget.for-agent-answers-removed": "Forget for an agent answers true when a row was removed.",
   "recall.forget.for-agent-required": {
     sentence:
       "Whatever can hold several rows of one key must implement it: forgetting unscoped would destroy others.",
@@ -100,19 +100,20 @@ const forget = deferred("agent-scoped-memory", "recall", {
   },
   "recall.purge.namespace":
     "Purging a namespace removes every entry whose namespace is exactly the given one.",
-  "recall.purge.namespace-count": "It answers how many were removed.",
+  "recall.purge.namespace-count": "Purging a namespace answers how many entries were removed.",
   "recall.purge.namespace-unsupported": {
     sentence: "A backend that cannot delete in bulk answers an error that says so.",
     note: both,
   },
   "recall.purge.session": "Purging a session removes every entry of it.",
-  "recall.purge.session-count": "It answers how many were removed.",
+  "recall.purge.session-count": "Purging a session answers how many entries were removed.",
   "recall.purge.session-unsupported": {
     sentence: "A backend that cannot purge a session answers an error that says so.",
     note: both,
   },
   "recall.purge.session-for-agent": "Purging a session for an agent removes that agent's entries of it only.",
-  "recall.purge.session-for-agent-count": "It answers how many were removed.",
+  "recall.purge.session-for-agent-count":
+    "Purging a session for an agent answers how many entries were removed.",
   "recall.purge.session-for-agent-unsupported": {
     sentence: "A backend without a store for each agent answers an error that says so.",
     note: both,
@@ -124,14 +125,15 @@ const forget = deferred("agent-scoped-memory", "recall", {
 const agents = deferred("agent-scoped-memory", "recall", {
   "recall.agents.ensure": "The id of an agent is looked up by its alias, and made when there is none.",
   "recall.agents.purge": "Purging an agent removes every row that is attributed to its alias.",
-  "recall.agents.purge-count": "It answers how many were removed.",
+  "recall.agents.purge-count": "Purging an agent answers how many rows were removed.",
   "recall.agents.purge-on-removal": {
     sentence:
-      "It is called when an alias leaves the configuration, so that no rows of retired agents pile up.",
+      "An agent is purged when its alias leaves the configuration, so that no rows of retired agents pile up.",
     note: "Aliases are not kept in a configuration file, so nothing is purged by itself.",
   },
   "recall.agents.purge-unsupported": {
-    sentence: "Backends without a store for each agent answer an error, and the caller logs a warning.",
+    sentence:
+      "Backends without a store for each agent answer an error to a purge, and the caller logs a warning.",
     note: both,
   },
   "recall.agents.export": "Exporting an agent answers every row that is attributed to its alias.",
@@ -143,7 +145,7 @@ const agents = deferred("agent-scoped-memory", "recall", {
   "recall.agents.rename": "Renaming an agent moves every row from one alias to the other.",
   "recall.agents.rename-count": {
     sentence:
-      "It answers how many rows were moved; in the SQL backends rows ride on the agent's id, so 0 or 1.",
+      "A rename answers how many rows were moved; in the SQL backends rows ride on the agent's id, so 0 or 1.",
     note: "The answer is a flag, changed, and the agent's count of entries.",
   },
   "recall.agents.rename-in-payloads": {
@@ -151,11 +153,12 @@ const agents = deferred("agent-scoped-memory", "recall", {
     note: noSuchBackend,
   },
   "recall.agents.rename-unsupported": {
-    sentence: "Backends without a store for each agent answer an error, and the caller logs a warning.",
+    sentence:
+      "Backends without a store for each agent answer an error to a rename, and the caller logs a warning.",
     note: both,
   },
   "recall.agents.count": "Counting an agent answers what a rename of its alias would move.",
-  "recall.agents.count-changes-nothing": "It only reads.",
+  "recall.agents.count-changes-nothing": "Counting an agent changes nothing.",
   "recall.agents.count-shows-residue":
     "So a rename that was cut short can be told from an unrelated request and taken up again.",
 });
