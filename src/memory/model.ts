@@ -177,12 +177,17 @@ export const cursorViolations = (content: string): FieldViolation[] => [
   ...sizeViolations("content", content, limits.cursorBytes),
 ];
 
+export const sameRefs = (a: readonly Ref[], b: readonly Ref[]): boolean =>
+  a.length === b.length &&
+  a.every((ref, index) => ref.kind === b[index]?.kind && ref.target === b[index]?.target);
+
+export const sameNames = (a: readonly string[], b: readonly string[]): boolean =>
+  a.length === b.length && a.every((name, index) => name === b[index]);
+
 /** Whether two records say the same, times and writers aside (M40's replay). */
 export const sameFields = (a: RecordFields, b: RecordFields): boolean =>
   a.type === b.type &&
   a.status === b.status &&
   a.body === b.body &&
-  a.refs.length === b.refs.length &&
-  a.refs.every((ref, index) => ref.kind === b.refs[index]?.kind && ref.target === b.refs[index]?.target) &&
-  a.references.length === b.references.length &&
-  a.references.every((name, index) => name === b.references[index]);
+  sameRefs(a.refs, b.refs) &&
+  sameNames(a.references, b.references);

@@ -8,7 +8,7 @@ import { createStatements } from "../db/sqlite/statements.js";
 import type { Clock } from "../kernel/clock.js";
 import { randomHex } from "../kernel/ids.js";
 import { compareUtf8 } from "../kernel/utf8.js";
-import { limits, type RecordFields, type StoredRecord } from "./model.js";
+import { limits, type StoredRecord, sameNames, sameRefs, type WriteFacts } from "./model.js";
 import {
   type CursorRow,
   createGroups,
@@ -26,6 +26,7 @@ import type { Counts, MemoryScope, MemoryStorage } from "./storage.js";
 import type { Room, Stored } from "./upsert.js";
 
 const cursorName = "";
+const epochBytes = 16;
 /** A list gives up the thread after so much, which takes some milliseconds to read. */
 const partRows = 500;
 const partCharacters = 1_000_000;
@@ -39,7 +40,9 @@ export type MemoryStorageOptions = {
 
 const isBefore = (a: string, b: string): boolean => compareUtf8(a, b) < 0;
 
-type Write = {
+type Revision = {
+  readonly atMs: number;
+  readonly addedRecords: number;
   readonly name: string;
   readonly kind: number;
   readonly content: string | null;
@@ -103,72 +106,52 @@ export function createSqliteMemoryStorage(
   const nextTime = (newestMs: number | undefined): number =>
     Math.max(clock.nowMs(), newestMs === undefined ? Number.NEGATIVE_INFINITY : newestMs + 1);
 
-  /** Takes the workspace's next position and appends the revision; answers the position. */
+  /** Takes the workspace's next position and appends the revision; answers what the write is known by. */
   const appendRevision = (
     statements: Statements,
     { workspace, writer }: MemoryScope,
-    atMs: number,
-    addedRecords: number,
-    write: Write,
-  ): number => {
-    const revision = statements.takePosition.get({
-      workspace,
-      epoch: randomHex(16),
-      at: atMs,
-      added: addedRecords,
-    }) as number;
-    statements.addRevision.run(
-      workspace,
-      revision,
-      write.name,
-      write.kind,
-      atMs,
-      writer.user,
-      writer.agent,
-      write.content,
-    );
-    statements.trimRevisions.run({ workspace, name: write.name, keep: write.keep });
-    return revision;
+    row: WorkspaceRow | undefined,
+    { atMs, addedRecords, name, kind, content, keep }: Revision,
+  ): WriteFacts => {
+    // The epoch only counts at birth, and chance is too dear to ask for at every write.
+    const epoch = row === undefined ? randomHex(epochBytes) : "";
+    const position = { workspace, epoch, at: atMs, added: addedRecords };
+    const revision = statements.takePosition.get(position) as number;
+    statements.addRevision.run(workspace, revision, name, kind, atMs, writer.user, writer.agent, content);
+    statements.trimRevisions.run({ workspace, name, keep });
+    return { updatedMs: atMs, revision, writer };
   };
 
-  const putRecord = (
+  const putRows = (
     statements: Statements,
-    scope: MemoryScope,
-    name: string,
+    workspace: string,
+    record: StoredRecord,
     stored: Stored | undefined,
-    fields: RecordFields,
-    atMs: number,
   ): void => {
-    const { workspace, writer } = scope;
-    const createdMs = stored?.createdMs ?? atMs;
-    const revision = appendRevision(statements, scope, atMs, stored === undefined ? 1 : 0, {
-      name,
-      kind: stored === undefined ? changeKinds.created : changeKinds.updated,
-      content: recordContent(fields, createdMs),
-      keep: options.revisionsPerRecord,
-    });
+    const { name, type, status, body, createdMs, updatedMs, revision, writer } = record;
     statements.putRecord.run({
       workspace,
       name,
-      type: fields.type,
-      status: fields.status,
-      body: fields.body,
+      type,
+      status,
+      body,
       created: createdMs,
-      updated: atMs,
+      updated: updatedMs,
       revision,
       user: writer.user,
       agent: writer.agent,
     });
-    if (stored !== undefined) {
-      statements.dropRefs.run(workspace, name);
-      statements.dropLinks.run(workspace, name);
+    const known = stored?.readable === true ? stored : undefined;
+    if (known === undefined || !sameRefs(known.refs, record.refs)) {
+      if (stored !== undefined) statements.dropRefs.run(workspace, name);
+      for (const [ordinal, { kind, target }] of record.refs.entries())
+        statements.addRef.run(workspace, name, ordinal, kind, target);
     }
-    fields.refs.forEach((ref, ordinal) => {
-      statements.addRef.run(workspace, name, ordinal, ref.kind, ref.target);
-    });
-    fields.references.forEach((linked, ordinal) => {
-      statements.addLink.run(workspace, name, ordinal, linked);
-    });
+    if (known === undefined || !sameNames(known.references, record.references)) {
+      if (stored !== undefined) statements.dropLinks.run(workspace, name);
+      for (const [ordinal, linked] of record.references.entries())
+        statements.addLink.run(workspace, name, ordinal, linked);
+    }
   };
 
   /** One part of a list, without giving up the thread: no iterator may stay open while others run. */
@@ -223,20 +206,25 @@ export function createSqliteMemoryStorage(
         const row = readWorkspace(statements, workspace);
         const stored = readRecord(statements, workspace, name);
         const decision = decide(stored, roomOf(statements, row));
-        if (decision.kind === "keep") return stored;
+        if (decision.kind === "keep" || (decision.kind === "delete" && stored === undefined)) return stored;
         const atMs = nextTime(stored?.updatedMs ?? newestTime(statements, workspace, name, row));
-        if (decision.kind === "put") putRecord(statements, scope, name, stored, decision.fields, atMs);
-        else if (stored !== undefined) {
-          const keep = options.revisionsPerRecord;
-          appendRevision(statements, scope, atMs, -1, {
-            name,
-            kind: changeKinds.deleted,
-            content: null,
-            keep,
-          });
+        const revision = { atMs, name, keep: options.revisionsPerRecord };
+        if (decision.kind === "delete") {
+          const deletion = { ...revision, addedRecords: -1, kind: changeKinds.deleted, content: null };
+          appendRevision(statements, scope, row, deletion);
           statements.dropRecord.run(workspace, name);
+          return undefined;
         }
-        return readRecord(statements, workspace, name);
+        const createdMs = stored?.createdMs ?? atMs;
+        const facts = appendRevision(statements, scope, row, {
+          ...revision,
+          addedRecords: stored === undefined ? 1 : 0,
+          kind: stored === undefined ? changeKinds.created : changeKinds.updated,
+          content: recordContent(decision.fields, createdMs),
+        });
+        const record: StoredRecord = { readable: true, name, createdMs, ...decision.fields, ...facts };
+        putRows(statements, workspace, record, stored);
+        return record;
       }),
 
     getCursor: ({ workspace }) => read((statements) => readCursor(statements, workspace)),
@@ -244,19 +232,23 @@ export function createSqliteMemoryStorage(
     changeCursor: (scope, decide) =>
       database.write(() => {
         const statements = own();
-        const { workspace, writer } = scope;
+        const { workspace } = scope;
+        const row = readWorkspace(statements, workspace);
         const stored = readCursor(statements, workspace);
-        const decision = decide(stored, roomOf(statements, readWorkspace(statements, workspace)));
+        const decision = decide(stored, roomOf(statements, row));
         if (decision.kind !== "put") return stored;
-        const atMs = nextTime(stored?.updatedMs);
-        const revision = appendRevision(statements, scope, atMs, 0, {
+        const content = decision.fields;
+        const facts = appendRevision(statements, scope, row, {
+          atMs: nextTime(stored?.updatedMs),
+          addedRecords: 0,
           name: cursorName,
           kind: stored === undefined ? changeKinds.created : changeKinds.updated,
-          content: cursorContent(decision.fields),
+          content: cursorContent(content),
           keep: limits.earlierCursors + 1,
         });
-        statements.putCursor.run(workspace, decision.fields, atMs, revision, writer.user, writer.agent);
-        return readCursor(statements, workspace);
+        const { updatedMs, revision, writer } = facts;
+        statements.putCursor.run(workspace, content, updatedMs, revision, writer.user, writer.agent);
+        return { content, ...facts };
       }),
 
     namesOfLength: ({ workspace }, minCharacters, maxCharacters) =>
