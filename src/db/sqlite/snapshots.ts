@@ -61,18 +61,23 @@ export function createFileSnapshots(file: string, maxMs: number = maxSnapshotMs)
     return lease;
   }
 
+  function giveBack(lease: Lease): void {
+    if (lease.ended !== undefined) return;
+    vacate(lease);
+    lease.connection.exec("ROLLBACK");
+    idle.push(lease.connection);
+  }
+
   function end(lease: Lease, why: MemorydError): void {
     lease.ended = why;
+    vacate(lease);
     lease.connection.close();
   }
 
-  function giveBack(lease: Lease): void {
+  function vacate(lease: Lease): void {
     clearTimeout(lease.timer);
     leases.delete(lease);
     waiting.shift()?.resolve();
-    if (lease.ended !== undefined) return;
-    lease.connection.exec("ROLLBACK");
-    idle.push(lease.connection);
   }
 
   async function readWithin<T>(lease: Lease, read: SnapshotRead<T>): Promise<T> {
