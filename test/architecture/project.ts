@@ -2,8 +2,7 @@
  * The repository as the architecture rules see it: files with their tokens and imports, where each stands in the
  * layers of the design, and what a rule is.
  */
-import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Import, importsFrom, importTarget } from "../support/imports.js";
@@ -53,27 +52,28 @@ export const projectFrom = (planted: Planted): Project =>
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
-/** Every text file of the repository that git tracks or would track. */
-export function openProject(): Project {
-  const listed = execFileSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], {
-    cwd: root,
-    encoding: "utf8",
-    maxBuffer: 64 * 1024 * 1024,
-  });
-  return [...new Set(listed.split("\0"))].filter(Boolean).flatMap((path) => {
-    const text = readText(join(root, path));
-    return text === undefined || text.includes("\0") ? [] : [sourceFrom(path, text)];
-  });
+/** Names that `.gitignore` leaves out, which has only plain names and stars; git itself need not be there. */
+function ignoredNames(): RegExp {
+  const patterns = readFileSync(join(root, ".gitignore"), "utf8").split("\n").filter(Boolean);
+  const names = [".git", ...patterns].map((pattern) =>
+    pattern.replace(/^\/|\/$/g, "").replace(/[.*]/g, (character) => (character === "*" ? ".*" : "\\.")),
+  );
+  return new RegExp(`^(${names.join("|")})$`);
 }
 
-/** A tracked file may be gone from the working tree; that is not a fault of its contents. */
-function readText(file: string): string | undefined {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
-  }
+/** Every text file of the repository that git tracks or would track. */
+export function openProject(): Project {
+  const ignored = ignoredNames();
+  const filesIn = (folder: string): readonly SourceFile[] =>
+    readdirSync(join(root, folder), { withFileTypes: true })
+      .filter(({ name }) => !ignored.test(name))
+      .flatMap((entry) => {
+        const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
+        if (entry.isDirectory()) return filesIn(path);
+        const text = entry.isFile() ? readFileSync(join(root, path), "utf8") : "\0";
+        return text.includes("\0") ? [] : [sourceFrom(path, text)];
+      });
+  return filesIn("");
 }
 
 export const domains = ["memory", "recall", "stores", "projects", "access"] as const;

@@ -57,6 +57,7 @@ const path = deferred(seed, "stores", {
 const content = deferred(seed, "stores", {
   "memsync.content.utf-8": "A content is valid UTF-8.",
   "memsync.content.no-nul": "A content with U+0000 is refused, because PostgreSQL cannot hold it as text.",
+  "memsync.content.api-refuses-nul": "The API refuses a NUL anywhere in a body before it looks at a field.",
   "memsync.content.holds-for-files":
     "Both hold for bytes read from a file, which no JSON has checked before.",
   "memsync.content.one-bad-file":
