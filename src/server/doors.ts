@@ -1,0 +1,176 @@
+/**
+ * Where the daemon listens (daemon.md D3, D21, D22): decides what may be opened, opens the TCP port and the
+ * unix socket, and says in a sentence what was not opened and why. What comes in through them is `http.ts`.
+ */
+import { readFileSync } from "node:fs";
+import { isIPv6 } from "node:net";
+import { bareHost, isLoopbackHost } from "../config/hosts.js";
+import type { Config } from "../config/load.js";
+import { maxSocketPathBytes } from "../config/paths.js";
+import { MemorydError } from "../kernel/errors.js";
+import type { Log } from "../kernel/log.js";
+import { byteLength } from "../kernel/utf8.js";
+import { createListener, type Listener } from "./listener.js";
+import type { HttpHandler } from "./message.js";
+import { portHolder } from "./port-holder.js";
+import { closeSocketFile, prepareSocketFile } from "./socket-file.js";
+
+export type Door = "tcp" | "socket";
+
+export type OpenDoors = {
+  readonly url: string | undefined;
+  readonly socket: string | undefined;
+  readonly openConnections: () => number;
+  readonly close: (graceMs: number) => Promise<"clean" | "cut">;
+};
+
+const refusal = (message: string, reason: string): MemorydError =>
+  new MemorydError("invalid_argument", message, { reason });
+
+const hasTls = (config: Config): boolean => config.tls.cert !== undefined && config.tls.key !== undefined;
+
+/** Throws `invalid_argument` when the configuration would let strangers in. */
+export function assertMayListen(config: Config): void {
+  const { listen, access } = config;
+  if (!listen.tcp || isLoopbackHost(listen.host)) return;
+  if (access.insecureNoAuth) {
+    throw refusal(
+      "--insecure-no-auth is only possible on a loopback address; leave it out, or listen on 127.0.0.1.",
+      "NO_AUTH_BEYOND_LOOPBACK",
+    );
+  }
+  if (!hasTls(config) && !access.behindProxy) {
+    throw refusal(
+      "Listening beyond loopback needs --tls-cert and --tls-key, or --behind-proxy when a proxy does the TLS.",
+      "TLS_REQUIRED",
+    );
+  }
+}
+
+function readPem(file: string, option: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (cause) {
+    throw new MemorydError("invalid_argument", `${option} names ${file}, which cannot be read.`, {
+      reason: "TLS_FILE_UNREADABLE",
+      cause,
+    });
+  }
+}
+
+/** The address as a URL has it; a wildcard becomes the loopback that it includes. */
+function urlFrom(config: Config, host: string, port: number): string {
+  const scheme = hasTls(config) ? "https" : "http";
+  const bare = bareHost(host);
+  const reachable = bare === "0.0.0.0" ? "127.0.0.1" : bare === "::" ? "::1" : bare;
+  return `${scheme}://${isIPv6(reachable) ? `[${reachable}]` : reachable}:${port}`;
+}
+
+const systemCodeOf = (error: unknown): string =>
+  error instanceof Error && "code" in error ? String(error.code) : "";
+
+function listenFailure(error: unknown, host: string, port: number): MemorydError {
+  const code = systemCodeOf(error);
+  if (code === "EADDRINUSE") {
+    const holder = portHolder(port);
+    return new MemorydError(
+      "unavailable",
+      `Port ${port} on ${host} is taken by ${holder ?? "another program"}; stop it, or start memoryd with ` +
+        "--port-fallback or another --listen address.",
+      { reason: "PORT_TAKEN", cause: error },
+    );
+  }
+  const why =
+    code === "EACCES"
+      ? `needs rights that this user does not have; choose a port above 1023`
+      : `is no address of this machine; choose another --listen address`;
+  return new MemorydError("unavailable", `Listening on ${host}, port ${port}: it ${why}.`, {
+    reason: "CANNOT_LISTEN",
+    cause: error,
+  });
+}
+
+async function openTcp(config: Config, handler: HttpHandler): Promise<{ listener: Listener; url: string }> {
+  const { host, port, portFallback } = config.listen;
+  const { cert, key } = config.tls;
+  const tls =
+    cert === undefined || key === undefined
+      ? {}
+      : { tls: { cert: readPem(cert, "--tls-cert"), key: readPem(key, "--tls-key") } };
+  const attempt = async (wantedPort: number): Promise<{ listener: Listener; url: string }> => {
+    const listener = createListener({ handler, ...tls });
+    const address = await listener.listen({ host: bareHost(host), port: wantedPort });
+    if (typeof address === "string") throw new Error("a TCP listener has no path");
+    return { listener, url: urlFrom(config, host, address.port) };
+  };
+  try {
+    return await attempt(port);
+  } catch (error) {
+    if (!portFallback || systemCodeOf(error) !== "EADDRINUSE") throw listenFailure(error, host, port);
+    return attempt(0);
+  }
+}
+
+/** The socket's path, or `undefined` with a sentence in the log when there is none to bind. */
+function socketFileFrom(config: Config, log: Log): string | undefined {
+  if (!config.listen.socket) return undefined;
+  const file = config.paths.socketFile;
+  if (file !== undefined && byteLength(file) <= maxSocketPathBytes) return file;
+  log.warn(
+    {},
+    `The socket is not opened, because no path for it fits into ${maxSocketPathBytes} bytes here; the TCP port serves alone.`,
+  );
+  return undefined;
+}
+
+/** Opens what the configuration asks for; on a failure nothing stays open. `handlerFor` is asked once a door. */
+export async function openDoors(
+  config: Config,
+  log: Log,
+  handlerFor: (door: Door) => HttpHandler,
+): Promise<OpenDoors> {
+  assertMayListen(config);
+  const { insecureNoAuth } = config.access;
+  const socket = socketFileFrom(config, log);
+  if (socket === undefined && !config.listen.tcp) {
+    throw refusal(
+      "Neither a TCP port nor a socket is left to listen on; drop --no-tcp, or use a shorter --data-dir.",
+      "NOTHING_TO_LISTEN_ON",
+    );
+  }
+  const listeners: Listener[] = [];
+  const close = async (graceMs: number): Promise<"clean" | "cut"> => {
+    const ways = await Promise.all(listeners.map((listener) => listener.close(graceMs)));
+    return ways.includes("cut") ? "cut" : "clean";
+  };
+  try {
+    if (socket !== undefined) {
+      await prepareSocketFile(socket);
+      const listener = createListener({ handler: handlerFor("socket") });
+      await listener.listen({ path: socket });
+      listeners.push(listener);
+      closeSocketFile(socket);
+    }
+    let url: string | undefined;
+    if (config.listen.tcp) {
+      const tcp = await openTcp(config, handlerFor("tcp"));
+      listeners.push(tcp.listener);
+      url = tcp.url;
+      if (insecureNoAuth) {
+        log.warn(
+          { url },
+          "Anybody on this machine may read and write: --insecure-no-auth asks for no token.",
+        );
+      }
+    }
+    return {
+      url,
+      socket,
+      close,
+      openConnections: () => listeners.reduce((sum, listener) => sum + listener.openConnections(), 0),
+    };
+  } catch (error) {
+    await close(0);
+    throw error;
+  }
+}

@@ -1,0 +1,263 @@
+/**
+ * Every RPC, in Connect, gRPC and gRPC-Web (daemon.md D12–D14): joins the library's handlers with Node's
+ * requests under our limits and deadlines, and with what the services are told about a request. It knows no
+ * service but health and reflection; the others come with `registerRoutes`.
+ */
+import { brotliCompress, constants } from "node:zlib";
+import type { DescFile } from "@bufbuild/protobuf";
+import {
+  Code,
+  ConnectError,
+  type ConnectRouter,
+  createConnectRouter,
+  createContextKey,
+  createContextValues,
+  type Interceptor,
+} from "@connectrpc/connect";
+import type { Compression, UniversalHandler, UniversalServerResponse } from "@connectrpc/connect/protocol";
+import {
+  compressionBrotli,
+  compressionGzip,
+  universalRequestFromNodeRequest,
+  universalResponseToNodeResponse,
+} from "@connectrpc/connect-node";
+import { file_google_rpc_error_details } from "../../gen/google/rpc/error_details_pb.js";
+import { ServerReflection } from "../../gen/grpc/reflection/v1/reflection_pb.js";
+import { ServerReflection as ServerReflectionAlpha } from "../../gen/grpc/reflection/v1alpha/reflection_pb.js";
+import { Health } from "../../gen/health/v1/health_pb.js";
+import { maxRequestBytes, maxResponseBytes } from "../kernel/limits.js";
+import type { Log } from "../kernel/log.js";
+import { codeName } from "../wire/connect.js";
+import { callerKey, outcomeKey, requestIdKey } from "../wire/context.js";
+import { untilAborted } from "./abortable.js";
+import type { OpenCalls } from "./calls.js";
+import { limitDeadline } from "./deadline.js";
+import type { Exchange } from "./exchange.js";
+import {
+  hiddenFailure,
+  type Protocol,
+  protocolFrom,
+  refusal,
+  sendFailure,
+  sendHttpFailure,
+} from "./failure.js";
+import { registerHealth } from "./health.js";
+import { errorFromAnswer, requestErrorFrom } from "./library-refusal.js";
+import { type HttpRequest, type HttpResponse, headerOf } from "./message.js";
+import type { Readiness } from "./readiness.js";
+import { registerReflection } from "./reflection.js";
+
+export type RpcOptions = {
+  readonly registerRoutes: (router: ConnectRouter) => void;
+  readonly interceptors: readonly Interceptor[];
+  /** Files of messages that appear only as error details, so that reflection knows them too. */
+  readonly detailFiles: readonly DescFile[];
+  readonly readiness: Readiness;
+  readonly calls: OpenCalls;
+  readonly log: Log;
+};
+
+export type RpcMethod = {
+  /** `package.Service/Method`, for logs and metrics. */
+  readonly label: string;
+  /** Whether it may be called without a token. */
+  readonly isOpen: boolean;
+  readonly handler: UniversalHandler;
+};
+
+export type Rpc = {
+  readonly methodAt: (path: string) => RpcMethod | undefined;
+  /** Answers the request; never rejects. */
+  readonly serve: (
+    method: RpcMethod,
+    request: HttpRequest,
+    response: HttpResponse,
+    exchange: Exchange,
+  ) => Promise<void>;
+};
+
+/** Set once a call has got past the library to an interceptor. */
+type Progress = { readonly protocol: Protocol; isReached: boolean };
+
+const progressKey = createContextKey<Progress | undefined>(undefined, { description: "progress" });
+const openServices: ReadonlySet<string> = new Set(
+  [Health, ServerReflection, ServerReflectionAlpha].map(({ typeName }) => typeName),
+);
+
+/** Node's default effort for brotli takes seconds for what is sent once. */
+const brotliQuality = 4;
+
+const brotli: Compression = {
+  name: compressionBrotli.name,
+  compress: (bytes) =>
+    new Promise((resolve, reject) => {
+      const params = { [constants.BROTLI_PARAM_QUALITY]: brotliQuality };
+      brotliCompress(bytes, { params }, (error, compressed) => {
+        if (error === null) resolve(new Uint8Array(compressed));
+        else reject(error);
+      });
+    }),
+  decompress: compressionBrotli.decompress,
+};
+
+/** Text that is not UTF-8 is refused; the library's default would repair it without a word. */
+const jsonOptions = { ignoreUnknownFields: true, textDecoder: new TextDecoder("utf-8", { fatal: true }) };
+
+/** Passes on what the request says, its errors in our words. */
+async function* readable<T>(messages: AsyncIterable<T>, protocol: Protocol): AsyncGenerator<T> {
+  try {
+    yield* messages;
+  } catch (error) {
+    throw requestErrorFrom(error, protocol);
+  }
+}
+
+/** Outermost: notes that the library let the call through, and makes streams end when their signal says so. */
+const boundary: Interceptor = (next) => async (request) => {
+  const progress = request.contextValues.get(progressKey);
+  if (progress !== undefined) progress.isReached = true;
+  if (!request.stream) return next(request);
+  const message = readable(request.message, progress?.protocol ?? "connect-stream");
+  const response = await next({ ...request, message });
+  return response.stream
+    ? { ...response, message: untilAborted<never>(response.message as AsyncIterable<never>, request.signal) }
+    : response;
+};
+
+export function createRpc(options: RpcOptions): Rpc {
+  const { calls, log } = options;
+  const router = createConnectRouter({
+    interceptors: [boundary, ...options.interceptors],
+    acceptCompression: [compressionGzip, brotli],
+    readMaxBytes: maxRequestBytes,
+    writeMaxBytes: maxResponseBytes,
+    jsonOptions,
+  });
+  const serviceNames = (): readonly string[] =>
+    [...new Set(router.handlers.map(({ service }) => service.typeName))].sort();
+  options.registerRoutes(router);
+  registerHealth(router, options.readiness, serviceNames);
+  registerReflection(router, () => ({
+    serviceNames: serviceNames(),
+    files: [
+      ...router.handlers.map(({ service }) => service.file),
+      file_google_rpc_error_details,
+      ...options.detailFiles,
+    ],
+  }));
+  const methods = new Map<string, RpcMethod>(
+    router.handlers.map((handler) => [
+      handler.requestPath,
+      {
+        label: handler.requestPath.slice(1),
+        isOpen: openServices.has(handler.service.typeName),
+        handler,
+      },
+    ]),
+  );
+
+  return {
+    methodAt: (path) => methods.get(path),
+    serve: async (method, request, response, exchange) => {
+      try {
+        await serveCall(method, request, response, exchange, calls);
+      } catch (error) {
+        if (response.destroyed || response.writableEnded) return;
+        const shown = error instanceof ConnectError ? error : hiddenFailure();
+        if (shown !== error)
+          log.error({ requestId: exchange.requestId, error }, "an RPC could not be answered");
+        exchange.outcome.code ||= codeName(shown.code);
+        sendFailure(request, response, shown);
+      }
+    },
+  };
+}
+
+async function serveCall(
+  { handler }: RpcMethod,
+  request: HttpRequest,
+  response: HttpResponse,
+  exchange: Exchange,
+  calls: OpenCalls,
+): Promise<void> {
+  if (request.method !== "POST") {
+    response.setHeader("allow", "POST");
+    const error = refusal(Code.Unimplemented, "POST_ONLY", "RPCs are called with POST.");
+    exchange.outcome.code = codeName(error.code);
+    sendHttpFailure(response, error, 405);
+    return;
+  }
+  const protocol = protocolFrom(headerOf(request, "content-type"));
+  const isUnary = handler.method.methodKind === "unary";
+  const progress: Progress = { protocol, isReached: false };
+  const contextValues = createContextValues()
+    .set(callerKey, exchange.caller)
+    .set(requestIdKey, exchange.requestId)
+    .set(outcomeKey, exchange.outcome)
+    .set(progressKey, progress);
+  const universal = universalRequestFromNodeRequest(request, response, undefined, contextValues);
+  const timeoutMs = limitDeadline(universal.header, protocol, isUnary);
+
+  const controller = new AbortController();
+  const end = (reason: unknown): void => controller.abort(reason);
+  universal.signal.addEventListener("abort", () => end(universal.signal.reason), { once: true });
+  const forget = calls.add({ isStream: !isUnary, end });
+  // The library's own deadline does not end a call whose request is still being sent.
+  const timer =
+    timeoutMs === undefined
+      ? undefined
+      : setTimeout(
+          () =>
+            end(
+              refusal(Code.DeadlineExceeded, "DEADLINE_EXCEEDED", "The call took longer than its deadline."),
+            ),
+          timeoutMs,
+        );
+  response.once("close", () => {
+    clearTimeout(timer);
+    forget();
+  });
+
+  const answer = await handler({
+    ...universal,
+    signal: controller.signal,
+    // Node would destroy a request whose reading stops early, and with it the connection that should say why.
+    body: untilAborted<Uint8Array>(request.iterator({ destroyOnReturn: false }), controller.signal),
+  });
+  if (isRefusedByHttp(answer)) {
+    sendHttpRefusal(answer.status, response, exchange);
+  } else if (isUnary && !progress.isReached) {
+    const error = await errorFromAnswer(answer, protocol);
+    exchange.outcome.code = codeName(error.code);
+    sendFailure(request, response, error);
+  } else {
+    writeAnswer(answer, response);
+  }
+}
+
+/** Whether the library refused the request by an HTTP status alone. */
+const isRefusedByHttp = ({ status, body }: UniversalServerResponse): boolean =>
+  status >= 400 && body === undefined;
+
+function sendHttpRefusal(status: number, response: HttpResponse, exchange: Exchange): void {
+  const error =
+    status === 505
+      ? refusal(Code.Unimplemented, "HTTP2_NEEDED", "Calls that stream both ways need HTTP/2.")
+      : refusal(
+          Code.InvalidArgument,
+          "CONTENT_TYPE_UNKNOWN",
+          "Send application/json, application/proto, or a content type of gRPC, gRPC-Web or Connect streaming.",
+        );
+  // Clients that expect to send and receive at once would wait for ever on this connection.
+  if (status === 505) response.setHeader("connection", "close");
+  exchange.outcome.code = codeName(error.code);
+  sendHttpFailure(response, error, status);
+}
+
+/** Starts to write; the promise of the library never settles for an answer that was written whole. */
+function writeAnswer(answer: UniversalServerResponse, response: HttpResponse): void {
+  universalResponseToNodeResponse(answer, response).catch(() => {
+    // The peer is gone, or the answer broke off after its head: either way nothing more can be said on it.
+    if (!response.writableFinished) response.destroy();
+  });
+}

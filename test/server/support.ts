@@ -1,0 +1,133 @@
+/** A real server on free ports and a socket in a temporary folder, with a stub of MemoryService behind it. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { connect, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { ConnectRouter, Interceptor, ServiceImpl } from "@connectrpc/connect";
+import { onTestFinished } from "vitest";
+import { MemoryService } from "../../gen/magus/memory/v1/memory_pb.js";
+import type { Config } from "../../src/config/load.js";
+import { loadConfig } from "../../src/config/load.js";
+import type { LogFields } from "../../src/kernel/log.js";
+import { type RunningServer, type ServerParts, startServer } from "../../src/server/server.js";
+import { createCallInterceptor } from "../../src/wire/connect.js";
+
+export const token = "a-token-of-the-operator-0123456789";
+
+export type LogLine = { readonly level: string; readonly fields: LogFields; readonly message: string };
+
+export function recordingLog() {
+  const lines: LogLine[] = [];
+  const write = (level: string) => (fields: LogFields, message: string) => {
+    lines.push({ level, fields, message });
+  };
+  return {
+    lines,
+    log: { debug: write("debug"), info: write("info"), warn: write("warn"), error: write("error") },
+  };
+}
+
+/** A folder that is gone when the test is over; its path is short enough for a socket. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "memoryd-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export function configFor(folder: string, flags: Readonly<Record<string, unknown>> = {}): Config {
+  return loadConfig({
+    flags: { data_dir: folder, "listen.address": "127.0.0.1:0", "database.url": "sqlite::memory:", ...flags },
+  });
+}
+
+export type StubHandlers = Partial<ServiceImpl<typeof MemoryService>>;
+
+/** Answers with empty messages, unless the test says otherwise. */
+export const stubRoutes =
+  (handlers: StubHandlers = {}) =>
+  (router: ConnectRouter): void => {
+    router.service(MemoryService, {
+      listMemories: () => ({}),
+      updateMemory: ({ memory }) => (memory === undefined ? {} : { memory }),
+      deleteMemory: () => ({}),
+      getCursor: () => ({ content: "here" }),
+      updateCursor: () => ({}),
+      ...handlers,
+    });
+  };
+
+export type TestServer = RunningServer & {
+  readonly config: Config;
+  readonly port: number;
+  readonly lines: readonly LogLine[];
+};
+
+export type TestServerOptions = {
+  readonly flags?: Readonly<Record<string, unknown>>;
+  readonly handlers?: StubHandlers;
+  readonly interceptors?: readonly Interceptor[];
+  readonly parts?: Partial<ServerParts>;
+};
+
+export async function startTestServer({
+  flags = {},
+  handlers = {},
+  parts = {},
+}: TestServerOptions = {}): Promise<TestServer> {
+  const config = configFor(temporaryFolder(), flags);
+  const { log, lines } = recordingLog();
+  const server = await startServer({
+    config,
+    log,
+    clock: { nowMs: () => 0 },
+    version: "0.0.0",
+    instance: "instance-of-the-test",
+    operator: { user: "ada", right: "admin" },
+    operatorToken: token,
+    registerRoutes: stubRoutes(handlers),
+    interceptors: [createCallInterceptor(log)],
+    exposedHeaders: ["memoryd-etag"],
+    allowedHeaders: ["memoryd-if-match"],
+    components: [{ name: "storage", check: async () => {} }],
+    status: async () => ({ version: "0.0.0" }),
+    gauges: [],
+    shutdownSignal: new AbortController().signal,
+    ...parts,
+  });
+  onTestFinished(async () => {
+    await server.stop(0);
+  });
+  const port = server.url === undefined ? 0 : Number(new URL(server.url).port);
+  return { ...server, config, port, lines };
+}
+
+/** Everything that comes back for `chunks`, sent one after the other, until the peer closes or `timeoutMs` is over. */
+export function exchangeBytes(
+  port: number,
+  chunks: readonly (string | Uint8Array)[],
+  { timeoutMs = 3_000, until }: { timeoutMs?: number; until?: (text: string) => boolean } = {},
+): Promise<{ text: string; closed: boolean }> {
+  return new Promise((resolve) => {
+    const received: Buffer[] = [];
+    const text = () => Buffer.concat(received).toString("latin1");
+    const socket: Socket = connect(port, "127.0.0.1");
+    const settle = (closed: boolean) => {
+      clearTimeout(timer);
+      socket.destroy();
+      resolve({ text: text(), closed });
+    };
+    const timer = setTimeout(() => settle(false), timeoutMs);
+    socket.on("data", (chunk) => {
+      received.push(chunk);
+      if (until?.(text())) settle(false);
+    });
+    socket.on("close", () => settle(true)).on("error", () => {});
+    socket.setNoDelay(true);
+    socket.once("connect", async () => {
+      for (const chunk of chunks) {
+        socket.write(chunk);
+        await new Promise((sent) => setImmediate(sent));
+      }
+    });
+  });
+}
