@@ -1,6 +1,6 @@
 /**
- * The configuration as people read it: for the daemon's first log line, for `doctor` and for the README.
- * Secrets are never in it.
+ * The configuration by option again: as people read it (the daemon's first log line, `doctor`, the README),
+ * without secrets, and as variables for a daemon that is started with it.
  */
 import type { Config } from "./load.js";
 import { defaultTextOf, flagUsageOf, type Option } from "./option.js";
@@ -53,6 +53,22 @@ export function describeConfig(config: Config): readonly DescribedOption[] {
     const isHidden = option.secret === true && value !== undefined;
     return { key: option.key, value: isHidden ? hiddenSecret : value, help: option.help };
   });
+}
+
+/**
+ * The daemon's options as variables, so that a process which inherits them and the data folder loads the
+ * same values, wherever they came from. Holds secrets: only for the environment of our own processes.
+ */
+export function daemonVariablesFrom(config: Config): Readonly<Record<string, string>> {
+  const values = valuesOf(config);
+  const variables: Record<string, string> = {};
+  for (const { key, env, scope } of options) {
+    const isAutomatic = key === "listen.address" && config.listen.isDefault;
+    const value = values[key];
+    const text = Array.isArray(value) ? value.join(",") : String(value ?? "");
+    if (scope === "daemon" && text !== "" && !isAutomatic) variables[env] = text;
+  }
+  return variables;
 }
 
 /** The rows of the README's table, in Markdown. */

@@ -26,6 +26,9 @@ export type Environment = {
 /** Whether files have modes and owners here, and unix sockets live in the file system (daemon.md D11). */
 export const hasFileModes: boolean = process.platform !== "win32";
 
+/** The effective user, whose files are ours; `undefined` where the platform has no user ids. */
+export const currentUserId = (): number | undefined => process.geteuid?.();
+
 const isKept = (name: string): boolean => /^(?:MEMORYD_|XDG_|(?:LOCAL)?APPDATA$)/.test(name);
 
 /** Names are upper-cased on Windows, where they have no case. */
@@ -64,7 +67,7 @@ export function readEnvironment(): Environment {
     tempDir: tmpdir(),
     workingDir: process.cwd(),
     userName: userName || env.USER || env.LOGNAME || env.USERNAME || "",
-    userId: process.geteuid?.(),
+    userId: currentUserId(),
     processId: process.pid,
     parentProcessId: process.ppid,
     wantsTraces: wantsTraces(),
@@ -72,10 +75,12 @@ export function readEnvironment(): Environment {
 }
 
 /**
- * The variables for a process that we start and leave running: ours with `changed` on top, without
- * `NODE_OPTIONS`, which belongs to the program that happens to start the daemon (a debugger's port, a loader).
+ * The variables for a process that we start and leave running: ours with `changed` on top (`undefined`
+ * removes one), without `NODE_OPTIONS`, which belongs to the program that happens to start the daemon: a
+ * debugger's port, a loader.
  */
-export function childVariables(changed: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
-  const { NODE_OPTIONS: _dropped, ...kept } = process.env;
-  return { ...kept, ...changed };
+export function childVariables(
+  changed: Readonly<Record<string, string | undefined>> = {},
+): Readonly<Record<string, string | undefined>> {
+  return { ...process.env, NODE_OPTIONS: undefined, ...changed };
 }
