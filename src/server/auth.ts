@@ -3,7 +3,8 @@
  * constant time. What is missing, malformed or wrong looks the same from outside; only repeated wrong
  * tokens from one address are answered ever more slowly, without slowing anybody who has a good one.
  */
-import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import { createHash, timingSafeEqual } from "node:crypto";
+import { isChallenge, proofFrom } from "../config/proof.js";
 import type { Caller } from "../kernel/caller.js";
 import { MemorydError } from "../kernel/errors.js";
 
@@ -31,7 +32,7 @@ export type Authentication =
 
 export type Authenticator = {
   readonly authenticate: (credentials: Credentials) => Authentication;
-  /** The hex HMAC that proves that this daemon knows the token (D4); `undefined` when there is no token. */
+  /** Proves that this daemon knows the token (D4); `undefined` without a token, or for what is no challenge. */
   readonly proofOf: (challenge: string) => string | undefined;
 };
 
@@ -40,10 +41,7 @@ const firstDelayMs = 100;
 const longestDelayMs = 3_000;
 const forgetAfterMs = 60_000;
 const maxAddresses = 1_000;
-const longestChallenge = 256;
 
-export const challengeHeader = "memoryd-challenge";
-export const proofHeader = "memoryd-proof";
 export const authenticateHeader = 'Bearer realm="memoryd"';
 
 export const unauthenticated = (): MemorydError =>
@@ -70,11 +68,10 @@ export function createAuthenticator(options: AuthOptions): Authenticator {
       if (token !== undefined && isOperatorToken(token)) return { caller: operator };
       return { caller: undefined, delayMs: authorization === undefined ? 0 : failures.add(address) };
     },
-    proofOf: (challenge) => {
-      if (operatorToken === undefined || challenge === "" || challenge.length > longestChallenge)
-        return undefined;
-      return createHmac("sha256", operatorToken).update(`memoryd-proof:${challenge}`, "utf8").digest("hex");
-    },
+    proofOf: (challenge) =>
+      operatorToken === undefined || !isChallenge(challenge)
+        ? undefined
+        : proofFrom(operatorToken, challenge),
   };
 }
 

@@ -10,8 +10,9 @@
  * | /status | GET, HEAD | read | JSON |
  * | /stop | POST | admin | 202; the daemon stops after answering |
  */
+import { challengeHeader, instanceHeader, proofHeader } from "../config/proof.js";
 import type { Right } from "../kernel/caller.js";
-import { type Authenticator, challengeHeader, proofHeader } from "./auth.js";
+import type { Authenticator } from "./auth.js";
 import { sendJson } from "./failure.js";
 import { type HttpRequest, type HttpResponse, headerOf } from "./message.js";
 import type { Metrics } from "./metrics.js";
@@ -34,8 +35,6 @@ export type RouteParts = {
   readonly requestStop: () => void;
 };
 
-/** Tells two daemons apart that had the same address one after the other. */
-const instanceHeader = "memoryd-instance";
 const reading = ["GET", "HEAD"];
 
 export function createRoutes(parts: RouteParts): ReadonlyMap<string, Route> {
