@@ -4,6 +4,7 @@ import type { Caller } from "../kernel/caller.js";
 import { randomHex } from "../kernel/ids.js";
 import type { Outcome } from "../wire/context.js";
 import type { Door } from "./doors.js";
+import type { RpcSpan } from "./tracing.js";
 
 export type Exchange = {
   readonly requestId: string;
@@ -12,6 +13,8 @@ export type Exchange = {
   /** What it is counted as: a method or a route that exists, or {@link unknownLabel}; never a path as sent. */
   label: string;
   caller: Caller | undefined;
+  /** Set when traces are written and it is an RPC. */
+  span: RpcSpan | undefined;
   /** How it ended; empty until somebody knows. */
   readonly outcome: Outcome;
 };
@@ -31,5 +34,6 @@ export const createExchange = (door: Door, sentRequestId: string | undefined): E
   startedMs: performance.now(),
   label: unknownLabel,
   caller: undefined,
+  span: undefined,
   outcome: { code: "" },
 });

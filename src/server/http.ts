@@ -19,7 +19,7 @@ import { connectErrorFrom } from "../wire/errors.js";
 import { type Authenticator, authenticateHeader, unauthenticated } from "./auth.js";
 import type { Door } from "./doors.js";
 import { createExchange, type Exchange, requestIdHeader } from "./exchange.js";
-import { hiddenFailure, refusal, sendFailure, sendHttpFailure } from "./failure.js";
+import { hiddenFailure, protocolFrom, refusal, sendFailure, sendHttpFailure } from "./failure.js";
 import { assertHost, type CorsRules, corsHeaders, originOf, preflightHeaders } from "./guard.js";
 import {
   type HttpHandler,
@@ -33,6 +33,7 @@ import {
 } from "./message.js";
 import type { Route } from "./routes.js";
 import type { Rpc } from "./rpc.js";
+import type { Tracing } from "./tracing.js";
 
 export type HttpParts = {
   readonly config: Config;
@@ -41,6 +42,7 @@ export type HttpParts = {
   readonly authenticator: Authenticator;
   readonly rpc: Rpc;
   readonly routes: ReadonlyMap<string, Route>;
+  readonly tracing: Tracing | undefined;
   /** Told of every request when it begins and, by the answer's call, when it is over. */
   readonly observe: (exchange: Exchange, request: HttpRequest, response: HttpResponse) => void;
 };
@@ -149,6 +151,12 @@ export function createHttpHandler(parts: HttpParts): (door: Door) => HttpHandler
     }
     if (method !== undefined) {
       exchange.label = method.label;
+      exchange.span = parts.tracing?.startSpan(
+        method.label,
+        protocolFrom(headerOf(request, "content-type")),
+        exchange.requestId,
+        request,
+      );
       await rpc.serve(method, request, response, exchange);
     } else if (route !== undefined) {
       await runRoute(route, request, response, exchange);

@@ -43,6 +43,7 @@ export function createObserver({ log, count }: ObserverOptions): Observer {
         if (isUse(exchange)) lastUsedMs = now;
         const status = response.statusCode;
         const code = isFinished ? exchange.outcome.code || (status < 400 ? "ok" : "unknown") : "canceled";
+        exchange.span?.end(code);
         count(exchange.label, code, durationMs);
         const level = status >= firstServerFault ? "info" : "debug";
         log[level](

@@ -160,7 +160,8 @@ export function createRpc(options: RpcOptions): Rpc {
     methodAt: (path) => methods.get(path),
     serve: async (method, request, response, exchange) => {
       try {
-        await serveCall(method, request, response, exchange, calls);
+        const serveIt = () => serveCall(method, request, response, exchange, calls);
+        await (exchange.span === undefined ? serveIt() : exchange.span.run(serveIt));
       } catch (error) {
         if (response.destroyed || response.writableEnded) return;
         const shown = error instanceof ConnectError ? error : hiddenFailure();

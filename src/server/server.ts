@@ -19,6 +19,7 @@ import { createObserver } from "./observer.js";
 import { type Component, createReadiness } from "./readiness.js";
 import { createRoutes } from "./routes.js";
 import { createRpc } from "./rpc.js";
+import type { Tracing } from "./tracing.js";
 
 export type ServerParts = {
   readonly config: Config;
@@ -45,6 +46,8 @@ export type ServerParts = {
   readonly gauges: readonly Gauge[];
   /** Calls its listener with the number of jobs of each commit. */
   readonly onBatch?: (listener: (jobs: number) => void) => void;
+  /** Given when the environment asks for traces; who made it closes it after the server has stopped. */
+  readonly tracing?: Tracing | undefined;
   /** Ends the streams as soon as it aborts; `stop` does so too. */
   readonly shutdownSignal: AbortSignal;
 };
@@ -120,6 +123,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     authenticator,
     rpc,
     routes,
+    tracing: parts.tracing,
     observe: observer.observe,
   });
   const doors = await openDoors(config, log, handlerFor);

@@ -34,10 +34,12 @@ const serverFaults: ReadonlySet<string> = new Set([
 ]);
 
 type Sdk = { readonly start: () => void; readonly shutdown: () => Promise<void> };
+type SdkModule = { readonly NodeSDK: new (options: { readonly instrumentations: readonly [] }) => Sdk };
 
 async function loadSdk(log: Log): Promise<Sdk | undefined> {
   try {
-    const { NodeSDK } = await import(sdkPackage);
+    // Named by a variable, because it need not be there when this file is compiled or run.
+    const { NodeSDK } = (await import(sdkPackage)) as SdkModule;
     return new NodeSDK({ instrumentations: [] });
   } catch (error) {
     log.warn(
