@@ -2,6 +2,7 @@
  * The forms that a text option may have: what is legal, said so that it completes "must be …", and the one
  * spelling that the rest of memoryd sees. Pure; whether a file is there is asked by who opens it.
  */
+import { isIP } from "node:net";
 import type { Environment } from "./env.js";
 import { bareHost, hostAndPortFrom } from "./hosts.js";
 import { pathStyle } from "./paths.js";
@@ -55,12 +56,10 @@ const address: Format = {
 const host: Format = {
   legal: "a host name or an address, without scheme, port or path",
   read(text) {
-    const isNumbered = hostAndPortFrom(text) !== undefined;
-    const url = urlFrom(`http://${text.includes(":") && !text.startsWith("[") ? `[${text}]` : text}`);
-    if (isNumbered || url === undefined) return undefined;
-    const lower = text.toLowerCase();
-    const isBare = bareHost(url.hostname) === bareHost(lower) || url.hostname === lower;
-    return when(isBare && url.href === `http://${url.hostname}/`, bareHost(url.hostname));
+    const bare = bareHost(text.toLowerCase());
+    if (isIP(bare) === 6) return bareHost(new URL(`http://[${bare}]`).hostname);
+    const isName = /^[a-z0-9]([a-z0-9._-]*[a-z0-9])?$/.test(bare) && bare === text.toLowerCase();
+    return when(isName && urlFrom(`http://${bare}`)?.hostname === bare, bare);
   },
 };
 
