@@ -1,25 +1,39 @@
 /**
- * The one file that knows every part: configuration -> storages -> services -> routes. What listens on them
- * is started by `daemon.ts`; programs that embed memoryd use the transport, which calls the same handlers
- * without a socket (daemon.md D17).
+ * The one file that knows every part: configuration -> storages -> services -> routes -> server. The daemon
+ * listens with them; programs that embed memoryd use the transport, which calls the same handlers without a
+ * socket (daemon.md D17).
  */
-import { userInfo } from "node:os";
 import {
   type ConnectRouter,
   createRouterTransport,
   type Interceptor,
   type Transport,
 } from "@connectrpc/connect";
+import { type Discovery, readDiscovery, type StartFailure, writeStartFailure } from "./config/discovery.js";
+import { readEnvironment } from "./config/env.js";
+import { ensurePrivateFolder } from "./config/files.js";
 import { type Config, loadConfig } from "./config/load.js";
+import { ensureOperatorToken } from "./config/token.js";
 import { memorydVersion } from "./config/version.js";
 import { openSqliteStorages } from "./engines/sqlite.js";
 import type { Storages } from "./engines/storages.js";
 import type { Caller } from "./kernel/caller.js";
 import { type Clock, systemClock } from "./kernel/clock.js";
+import { isMemorydError, MemorydError } from "./kernel/errors.js";
+import { randomHex } from "./kernel/ids.js";
 import { type Log, silentLog } from "./kernel/log.js";
-import { registerMemoryRoutes } from "./memory/rpc.js";
+import {
+  memoryDetailFiles,
+  memoryRequestMetadata,
+  memoryResponseMetadata,
+  registerMemoryRoutes,
+} from "./memory/rpc.js";
 import { createMemoryService, type MemoryService } from "./memory/service.js";
 import { slug } from "./memsync/slug.js";
+import { runDaemon } from "./server/lifecycle.js";
+import { openLog } from "./server/log.js";
+import { startServer } from "./server/server.js";
+import { startTracing } from "./server/tracing.js";
 import { createCallInterceptor } from "./wire/connect.js";
 
 export type AppOptions = { readonly log?: Log; readonly clock?: Clock };
@@ -40,16 +54,6 @@ export type App = AsyncDisposable & {
 };
 
 const sweepEveryMs = 60 * 60 * 1_000;
-
-/** The operating system's user as a slug; `operator` when its name has no letter or digit (daemon.md D24). */
-function operatorName(): string {
-  try {
-    return slug(userInfo().username, "operator");
-  } catch {
-    // A user id without an entry in the system's user list has no name, which is no reason not to run.
-    return "operator";
-  }
-}
 
 /** Forgets every hour what was deleted long ago; a failed round is tried again in the next. */
 function startSweep(memory: MemoryService, log: Log): () => void {
@@ -83,7 +87,8 @@ export async function createApp(
     memory: { revisionsPerRecord: config.memory.revisionsPerRecord },
   });
   const memory = createMemoryService(storages.memory, config.memory, clock);
-  const operator: Caller = { user: operatorName(), right: "admin" };
+  // The operating system's user (daemon.md D24); a name without a letter or digit leaves no slug.
+  const operator: Caller = { user: slug(readEnvironment().userName, "operator"), right: "admin" };
   const registerRoutes = (router: ConnectRouter): void => registerMemoryRoutes(router, memory, operator);
   const interceptors = [createCallInterceptor(log)];
   const stopSweep = startSweep(memory, log);
@@ -122,4 +127,150 @@ export async function createMemorydTransport({
   const url = databaseFile === undefined ? "sqlite::memory:" : `sqlite:${databaseFile}`;
   const app = await createApp(loadConfig({ flags: { "database.url": url } }));
   return { ...app.transport, close: app.close, [Symbol.asyncDispose]: app.close };
+}
+
+const databaseOwned = "DATABASE_OWNED";
+
+/** Says where the owner of the database can be reached, when it left word (daemon.md D6). */
+function namingOwner(error: unknown, config: Config): unknown {
+  if (!isMemorydError(error) || error.reason !== databaseOwned) return error;
+  const owner = readDiscovery(config.paths.discoveryFile);
+  const place = owner?.url ?? owner?.socket;
+  if (owner === undefined || place === undefined) return error;
+  return new MemorydError(
+    "unavailable",
+    `memoryd ${owner.version} (process ${owner.pid}) already serves this database at ${place}: use it, or stop it first.`,
+    { reason: databaseOwned, cause: error },
+  );
+}
+
+async function statusOf(app: App, instance: Discovery): Promise<Readonly<Record<string, unknown>>> {
+  const { url, socket, pid, version, startTime } = instance;
+  return {
+    version,
+    url,
+    socket,
+    pid,
+    startTime,
+    uptimeSeconds: Math.floor(process.uptime()),
+    engine: app.storages.engine,
+    databaseBytes: app.storages.sizeBytes(),
+    memory: await app.memory.counts(),
+  };
+}
+
+/** What a daemon says once everything listens and can be found. */
+export type ReadyDaemon = {
+  readonly url: string | undefined;
+  readonly socket: string | undefined;
+  readonly pid: number;
+  readonly version: string;
+};
+
+async function runWithLog(config: Config, log: Log, onReady: (ready: ReadyDaemon) => void): Promise<void> {
+  const { access, paths } = config;
+  const environment = readEnvironment();
+  ensurePrivateFolder(paths.dataDir);
+  ensurePrivateFolder(paths.stateDir);
+  const operatorToken = access.insecureNoAuth ? undefined : ensureOperatorToken(paths.tokenFile);
+  const app = await createApp(config, { log }).catch((error: unknown) => {
+    throw namingOwner(error, config);
+  });
+  const shutdown = new AbortController();
+  const tracing = environment.wantsTraces ? await startTracing(memorydVersion, log) : undefined;
+  const instance = randomHex(16);
+  const startTime = new Date(systemClock.nowMs()).toISOString();
+  const describe = (): Discovery => ({
+    ...(server.url === undefined ? {} : { url: server.url }),
+    ...(server.socket === undefined ? {} : { socket: server.socket }),
+    pid: process.pid,
+    startTime,
+    version: memorydVersion,
+    instance,
+    ...(access.insecureNoAuth ? { withoutToken: true } : {}),
+  });
+  const closeApp = async (): Promise<void> => {
+    await tracing?.close();
+    await app.close();
+  };
+  const server = await startServer({
+    config,
+    log,
+    clock: systemClock,
+    version: memorydVersion,
+    instance,
+    operator: app.operator,
+    operatorToken,
+    registerRoutes: app.registerRoutes,
+    interceptors: app.interceptors,
+    exposedHeaders: memoryResponseMetadata,
+    allowedHeaders: memoryRequestMetadata,
+    detailFiles: memoryDetailFiles,
+    components: [{ name: "storage", check: app.storages.check }],
+    status: () => statusOf(app, describe()),
+    gauges: [
+      {
+        name: "memoryd_write_queue_depth",
+        help: "Writes that wait for their commit",
+        read: app.storages.queueDepth,
+      },
+      {
+        name: "memoryd_database_bytes",
+        help: "Size of the database with its log",
+        read: app.storages.sizeBytes,
+      },
+    ],
+    onBatch: app.storages.onBatch,
+    tracing,
+    shutdownSignal: shutdown.signal,
+  }).catch(async (error: unknown) => {
+    await closeApp();
+    throw error;
+  });
+  await runDaemon({
+    config,
+    log,
+    server,
+    discovery: describe(),
+    closeStorage: closeApp,
+    onReady: ({ url, socket, pid, version }) => onReady({ url, socket, pid, version }),
+    parentProcessId: environment.parentProcessId,
+  });
+}
+
+function leaveWord(config: Config, failure: StartFailure, log: Log): void {
+  try {
+    writeStartFailure(config.paths.startFailureFile, failure);
+  } catch (error) {
+    // Whoever waits runs into its own deadline; the fault that ended the start is the one to report.
+    log.warn({ error }, "the reason could not be left where others read it");
+  }
+}
+
+/**
+ * Serves until there is a reason to stop (daemon.md D7, D8). `onReady` is called once everything listens and
+ * can be found. Throws, after leaving word for those who wait (D5), when the daemon cannot start:
+ * `unavailable` when the database or the port is taken, `failed_precondition` when a file is no good.
+ */
+export async function serveDaemon(config: Config, onReady: (ready: ReadyDaemon) => void): Promise<void> {
+  const isTerminal = process.stderr.isTTY === true;
+  const log = await openLog({ ...config.log, isTerminal });
+  let isReady = false;
+  try {
+    await runWithLog(config, log, (ready) => {
+      isReady = true;
+      onReady(ready);
+    });
+  } catch (error) {
+    if (!isReady) {
+      const { reason, message } = isMemorydError(error)
+        ? error
+        : { reason: "START_FAILED", message: "The daemon's log says why." };
+      log.error({ error }, "the daemon cannot start");
+      leaveWord(config, { at: systemClock.nowMs(), reason, message }, log);
+    }
+    throw error;
+  } finally {
+    await log.close();
+  }
 }

@@ -107,15 +107,21 @@ const sizeViolations = (field: string, text: string, maxBytes: number): FieldVio
 const faultViolations = (field: string, fault: string | undefined): FieldViolation[] =>
   fault === undefined ? [] : [{ field, description: fault }];
 
+/** A faulty field is answered once, however many rules it breaks. */
+const firstOf = (...violations: readonly FieldViolation[][]): FieldViolation[] =>
+  violations.flat().slice(0, 1);
+
 function refViolations(ref: { kind: number; target: string }, field: string): FieldViolation[] {
   const target = `${field}.target`;
-  const blank = isBlank(ref.target) ? [{ field: target, description: "must not be blank" }] : [];
   return [
     ...(isRefKind(ref.kind)
       ? []
       : [{ field: `${field}.kind`, description: "must be query, node, output, command or doc" }]),
-    ...(blank.length > 0 ? blank : faultViolations(target, lineFault(ref.target))),
-    ...sizeViolations(target, ref.target, limits.targetBytes),
+    ...firstOf(
+      isBlank(ref.target) ? [{ field: target, description: "must not be blank" }] : [],
+      faultViolations(target, lineFault(ref.target)),
+      sizeViolations(target, ref.target, limits.targetBytes),
+    ),
   ];
 }
 
@@ -126,14 +132,16 @@ const fieldChecks: Readonly<Record<SettableField, (input: RecordInput) => FieldV
     refs.length < 1 || refs.length > limits.refs
       ? [{ field: "memory.refs", description: `must hold 1 to ${limits.refs} refs` }]
       : refs.flatMap((ref, index) => refViolations(ref, `memory.refs[${index}]`)),
-  status: ({ status }) => [
-    ...faultViolations("memory.status", lineFault(status)),
-    ...sizeViolations("memory.status", status, limits.statusBytes),
-  ],
-  body: ({ body }) => [
-    ...faultViolations("memory.body", blockFault(body)),
-    ...sizeViolations("memory.body", trimWhitespace(body), limits.bodyBytes),
-  ],
+  status: ({ status }) =>
+    firstOf(
+      faultViolations("memory.status", lineFault(status)),
+      sizeViolations("memory.status", status, limits.statusBytes),
+    ),
+  body: ({ body }) =>
+    firstOf(
+      faultViolations("memory.body", blockFault(body)),
+      sizeViolations("memory.body", trimWhitespace(body), limits.bodyBytes),
+    ),
   references: ({ references }) =>
     references.length > limits.references
       ? [{ field: "memory.references", description: `must hold at most ${limits.references} names` }]
@@ -151,7 +159,7 @@ export function wholeViolations(input: RecordInput): FieldViolation[] {
     ? [{ field: "memory.body", description: "must be empty on a pointer; a decision or a plan may have one" }]
     : [];
   const order = (field: SettableField): FieldViolation[] =>
-    field === "body" ? [...fieldChecks.body(input), ...pointer] : fieldChecks[field](input);
+    field === "body" ? firstOf(fieldChecks.body(input), pointer) : fieldChecks[field](input);
   return settableFields.flatMap(order);
 }
 
@@ -172,10 +180,11 @@ export function fieldsFromInput(input: RecordInput): RecordFields {
 }
 
 /** What is wrong with a cursor text (M9, M18). */
-export const cursorViolations = (content: string): FieldViolation[] => [
-  ...faultViolations("content", blockFault(content)),
-  ...sizeViolations("content", content, limits.cursorBytes),
-];
+export const cursorViolations = (content: string): FieldViolation[] =>
+  firstOf(
+    faultViolations("content", blockFault(content)),
+    sizeViolations("content", content, limits.cursorBytes),
+  );
 
 export const sameRefs = (a: readonly Ref[], b: readonly Ref[]): boolean =>
   a.length === b.length &&

@@ -2,15 +2,18 @@
  * `magus.memory.v1.MemoryService` on the service: messages and metadata to model values and back, nothing
  * else. Response metadata: `memoryd-update-time` with the cursor, `memoryd-skipped-records` with a list.
  */
-import { create, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
-import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { create, type MessageInitShape, toBinary, toJson } from "@bufbuild/protobuf";
+import { TimestampSchema, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ConnectRouter, HandlerContext } from "@connectrpc/connect";
 import {
   type Memory,
   MemorySchema,
   MemoryService as MemoryServiceDesc,
 } from "../../gen/magus/memory/v1/memory_pb.js";
-import { WriteConflictSchema } from "../../gen/memoryd/records/v1/records_pb.js";
+import {
+  file_memoryd_records_v1_records,
+  WriteConflictSchema,
+} from "../../gen/memoryd/records/v1/records_pb.js";
 import type { Caller } from "../kernel/caller.js";
 import { isMemorydError } from "../kernel/errors.js";
 import { callerKey } from "../wire/context.js";
@@ -26,6 +29,9 @@ export const skippedRecordsMetadata = "memoryd-skipped-records";
 /** The metadata of this domain, for the CORS lists of the server. */
 export const memoryRequestMetadata = [workspaceMetadata, preconditionMetadata, rootMetadata];
 export const memoryResponseMetadata = [updateTimeMetadata, skippedRecordsMetadata];
+
+/** The files of messages that only appear as error details, for reflection. */
+export const memoryDetailFiles = [file_memoryd_records_v1_records];
 
 const inputFromMessage = (memory: Memory): RecordInput => ({
   name: memory.name,
@@ -113,7 +119,8 @@ export function registerMemoryRoutes(router: ConnectRouter, service: MemoryServi
     }
   };
   const noteUpdateTime = (context: HandlerContext, cursor: StoredCursor): void => {
-    context.responseHeader.set(updateTimeMetadata, new Date(cursor.updatedMs).toISOString());
+    const time = toJson(TimestampSchema, timestampFromMs(cursor.updatedMs));
+    context.responseHeader.set(updateTimeMetadata, time);
   };
 
   router.service(MemoryServiceDesc, {
