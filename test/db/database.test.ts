@@ -18,7 +18,9 @@ const fileForTest = (): string => join(temporaryFolder(), "memoryd.db");
 
 describe("an open database", () => {
   test("syncs every commit and enforces its references", async () => {
-    const { connection } = await openForTest(fileForTest());
+    const file = fileForTest();
+    await (await openSqliteDatabase(optionsFor(file))).close();
+    const { connection } = await openForTest(file);
     const pragma = (name: string): unknown => connection.pragma(name, { simple: true });
     expect({
       journal: pragma("journal_mode"),
@@ -104,6 +106,20 @@ describe("the check for readiness", () => {
     expect(refusal.message).not.toContain(file);
     renameSync(`${file}.moved`, file);
     await database.check();
+  });
+
+  test("writes once after a write that the disk refused, to see whether it takes something again", async () => {
+    const database = await openForTest(fileForTest());
+    const { connection } = database;
+    const probes = (): unknown => connection.pragma("user_version", { simple: true });
+    connection.pragma(`max_page_count = ${connection.pragma("page_count", { simple: true })}`);
+    const put = connection.prepare("insert into items values ('huge', ?)");
+    const refusal = await refusalOf(() => database.write(() => put.run("x".repeat(1_000_000))));
+    expect(refusal.reason).toBe("DISK_FULL");
+    expect(probes()).toBe(0);
+    await database.check();
+    await database.check();
+    expect(probes()).toBe(1);
   });
 
   test("fails after the close", async () => {

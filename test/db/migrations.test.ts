@@ -49,6 +49,15 @@ const tablesIn = (file: string): unknown[] => {
   }
 };
 
+/** Where the first page of the items lies in the file. */
+function itemsPage(file: string): { readonly start: number; readonly end: number } {
+  const connection = new Database(file, { readonly: true });
+  const page = connection.prepare("select rootpage from sqlite_schema where name = 'items'").pluck().get();
+  const bytes = Number(connection.pragma("page_size", { simple: true }));
+  connection.close();
+  return { start: (Number(page) - 1) * bytes, end: Number(page) * bytes };
+}
+
 describe("what is applied", () => {
   test.each(["memoryd.db", ":memory:"])(
     "every step to a new database (%s), noted in a table",
@@ -88,6 +97,8 @@ describe("what is applied", () => {
     const backup = join(backupsDir, "before-items-0002-tags-1700000000000.db");
     expect(statSync(backup).mode & 0o777).toBe(0o600);
     expect(statSync(backupsDir).mode & 0o777).toBe(0o700);
+    const header = readFileSync(backup).subarray(18, 20);
+    expect([...header], "a backup needs no log beside it").toEqual([1, 1]);
     expect(tablesIn(backup)).toEqual(["items", "memoryd_migrations"]);
     const restored = await openForTest(backup);
     expect(itemNames(restored)).toEqual(["kept"]);
@@ -159,6 +170,17 @@ describe("what is undone", () => {
     ]);
     expect(connection.prepare("select count(*) from tags").pluck().get()).toBe(0);
     expect(connection.pragma("integrity_check", { simple: true })).toBe("ok");
+  });
+
+  test("a database whose backup is not whole is not migrated", async () => {
+    const file = await usedFile();
+    const page = itemsPage(file);
+    const bytes = readFileSync(file);
+    writeFileSync(file, bytes.fill(0xff, page.start, page.end));
+    const refusal = await openingOf(file, { migrations: [itemsStep, tagsStep] });
+    expect([refusal.code, refusal.reason]).toEqual(["failed_precondition", "DATABASE_DAMAGED"]);
+    expect(tablesIn(file)).toEqual(["items", "memoryd_migrations"]);
+    expect(readdirSync(join(file, "../backups"))).toEqual([]);
   });
 
   test("without room for the backup nothing is migrated", async () => {

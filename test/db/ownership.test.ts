@@ -1,5 +1,14 @@
 /** Ownership of a database file between real processes (daemon.md D6). */
-import { chmodSync, chownSync, existsSync, mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  realpathSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { acquireOwnership } from "../../src/db/sqlite/ownership.js";
@@ -70,6 +79,7 @@ test("a database that does not exist yet has the same owner under the name that 
   mkdirSync(join(folder, "real"));
   symlinkSync(join(folder, "real"), join(folder, "linked"));
   const ownership = acquireOwnership(join(folder, "linked", "memoryd.db"));
+  expect(ownership.file).toBe(join(realpathSync(folder), "real", "memoryd.db"));
   const refusal = await refusalOf(() => acquireOwnership(join(folder, "real", "memoryd.db")));
   expect(refusal.reason).toBe("DATABASE_OWNED");
   ownership.release();

@@ -131,6 +131,20 @@ describe("snapshots on disk", () => {
     snapshots.close();
   });
 
+  test("a read that goes on after its snapshot was ended is told why it fails", async () => {
+    const file = join(temporaryFolder(), "memoryd.db");
+    await openForTest(file);
+    const snapshots = createFileSnapshots(file, 20);
+    const refusal = await refusalOf(() =>
+      snapshots.snapshot(async (connection) => {
+        await until(() => !connection.open, "the end of the snapshot");
+        return countIn(connection);
+      }),
+    );
+    expect(refusal.reason).toBe("SNAPSHOT_EXPIRED");
+    snapshots.close();
+  });
+
   test("a reader that never comes back blocks neither the log nor the next readers", async () => {
     const file = join(temporaryFolder(), "memoryd.db");
     const database = await openForTest(file);
@@ -150,7 +164,7 @@ describe("snapshots on disk", () => {
     const file = join(temporaryFolder(), "memoryd.db");
     await openForTest(file);
     const snapshots = createFileSnapshots(file);
-    const endless = Array.from({ length: 6 }, () =>
+    const endless = Array.from({ length: 12 }, () =>
       refusalOf(() =>
         snapshots.snapshot(async (connection, pause) => {
           for (;;) {
@@ -163,7 +177,7 @@ describe("snapshots on disk", () => {
     await new Promise((resolve) => setImmediate(resolve));
     snapshots.close();
     const reasons = (await Promise.all(endless)).map((refusal) => refusal.reason);
-    expect(reasons).toEqual(Array(6).fill("STOPPING"));
+    expect(reasons).toEqual(Array(12).fill("STOPPING"));
     expect((await refusalOf(() => snapshots.snapshot(async () => {}))).reason).toBe("STOPPING");
   });
 });

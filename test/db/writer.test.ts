@@ -2,8 +2,9 @@
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
-import type { SqliteDatabase } from "../../src/db/sqlite/database.js";
+import type { Connection, SqliteDatabase } from "../../src/db/sqlite/database.js";
 import { createWriter } from "../../src/db/sqlite/writer.js";
+import { MemorydError } from "../../src/kernel/errors.js";
 import { verifies } from "../support/verifies.js";
 import { itemNames, openForTest, refusalOf, temporaryFolder } from "./support.js";
 
@@ -199,14 +200,36 @@ test("a transaction that something left open is undone before the next batch", a
   expect(itemNames({ connection })).toEqual(["a"]);
 });
 
-test("the newest batch tells whether the disk takes what is written", async () => {
-  const connection = new Database(":memory:");
-  connection.exec("create table items (name text) strict");
-  const writer = createWriter(connection);
-  connection.pragma(`max_page_count = ${connection.pragma("page_count", { simple: true })}`);
-  const put = connection.prepare("insert into items values (?)");
-  await refusalOf(() => writer.write(() => put.run("x".repeat(100_000))));
-  expect(writer.fault()?.reason).toBe("DISK_FULL");
-  await writer.write(() => put.run("small"));
-  expect(writer.fault()).toBeUndefined();
+describe("the newest batch tells whether the disk takes what is written", () => {
+  const full = (): Connection => {
+    const connection = new Database(":memory:");
+    connection.exec("create table items (name text unique) strict");
+    connection.pragma(`max_page_count = ${connection.pragma("page_count", { simple: true })}`);
+    return connection;
+  };
+  // SQLite undoes the first of these with its whole transaction, the second by itself.
+  test.each([
+    "insert into items select hex(zeroblob(100000))",
+    "insert into items values ('x'), (hex(zeroblob(100000)))",
+  ])("%s", async (tooMuch) => {
+    const connection = full();
+    const writer = createWriter(connection);
+    const refusal = await refusalOf(() => writer.write(() => connection.exec(tooMuch)));
+    expect(refusal.reason).toBe("DISK_FULL");
+    expect(writer.fault()).toEqual(refusal);
+    await writer.write(() => connection.exec("insert into items values ('small')"));
+    expect(writer.fault()).toBeUndefined();
+    expect(itemNames({ connection })).toEqual(["small"]);
+  });
+
+  test("and a job's own refusal says nothing about the disk", async () => {
+    const writer = createWriter(new Database(":memory:"));
+    const own = new MemorydError("unavailable", "Not now.");
+    const refusal = await refusalOf(() =>
+      writer.write(() => {
+        throw own;
+      }),
+    );
+    expect([refusal, writer.fault()]).toEqual([own, undefined]);
+  });
 });

@@ -51,7 +51,6 @@ export function becomeWriter(connection: Connection): void {
 /** A connection that can read the database and nothing else. */
 export function openReader(file: string): Connection {
   const connection = new Database(file, { readonly: true, fileMustExist: true, timeout: busyTimeoutMs });
-  connection.pragma("query_only = ON");
   connection.pragma("trusted_schema = OFF");
   return connection;
 }

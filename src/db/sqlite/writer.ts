@@ -11,7 +11,7 @@
  *
  * A job may therefore run twice; what it read or changed outside the database must not matter.
  */
-import { isMemorydError, MemorydError } from "../../kernel/errors.js";
+import { MemorydError } from "../../kernel/errors.js";
 import { isSqliteError, memorydErrorFromSqlite } from "./errors.js";
 import type { Connection } from "./open.js";
 
@@ -44,8 +44,11 @@ const jobsBetweenLooks = 16;
 const refusalFrom = (error: unknown): unknown =>
   isSqliteError(error) ? memorydErrorFromSqlite(error) : error;
 
-const isUnavailable = (reason: unknown): reason is MemorydError =>
-  isMemorydError(reason) && reason.code === "unavailable";
+/** The fault of the disk, if that is what a job failed for. */
+const faultFrom = (error: unknown): MemorydError | undefined => {
+  const fault = isSqliteError(error) ? memorydErrorFromSqlite(error) : undefined;
+  return fault?.code === "unavailable" ? fault : undefined;
+};
 
 export function createWriter(connection: Connection): Writer {
   const begin = connection.prepare("BEGIN IMMEDIATE");
@@ -128,7 +131,7 @@ export function createWriter(connection: Connection): Writer {
       if (!connection.inTransaction) throw error;
       undo.run();
       const reason = refusalFrom(error);
-      if (isUnavailable(reason)) batchFault = reason;
+      batchFault ??= faultFrom(error);
       answer = () => job.reject(reason);
     }
     release.run();
@@ -146,9 +149,8 @@ export function createWriter(connection: Connection): Writer {
       return;
     }
     alone = Math.max(alone - 1, 0);
-    const reason = refusalFrom(error);
-    if (isUnavailable(reason)) fault = reason;
-    queue.shift()?.reject(reason);
+    fault = faultFrom(error) ?? fault;
+    queue.shift()?.reject(refusalFrom(error));
   }
 
   return {
