@@ -21,6 +21,9 @@ export const privateFolderMode = 0o700;
 
 export const errorCodeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
 
+/** Whether the error says that there is no such file, be it that a folder above it is none. */
+export const isAbsence = (error: unknown): boolean => /^(?:ENOENT|ENOTDIR)$/.test(errorCodeOf(error) ?? "");
+
 /** Makes the folder and those above it; one that is there already keeps its mode. */
 export function ensurePrivateFolder(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: privateFolderMode });
@@ -70,7 +73,7 @@ export function readFileIfThere(file: string): string | undefined {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
-    if (errorCodeOf(error) === "ENOENT") return undefined;
+    if (isAbsence(error)) return undefined;
     throw error;
   }
 }

@@ -3,10 +3,10 @@
  * that remembers its place. Unknown names are faults that suggest the nearest known one; whether a value is
  * legal is asked later, by `values.ts`.
  */
-import { readFileSync } from "node:fs";
 import { distance } from "fastest-levenshtein";
 import type { FieldViolation } from "../kernel/errors.js";
 import type { Environment } from "./env.js";
+import { readFileIfThere } from "./files.js";
 import type { Source } from "./formats.js";
 import type { Option } from "./option.js";
 import { options } from "./options.js";
@@ -44,14 +44,13 @@ function flatten(value: object, prefix: string, into: [string, unknown][]): [str
 export function readConfigFile(file: string, faults: FieldViolation[]): WrittenValues {
   const values = new Map<string, Written>();
   const fault = (field: string, description: string): void => void faults.push({ field, description });
-  let content: string;
+  let content: string | undefined;
   try {
-    content = readFileSync(file, "utf8");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT")
-      fault(file, "cannot be read; check its permissions");
-    return values;
+    content = readFileIfThere(file);
+  } catch {
+    fault(file, "cannot be read; check its permissions");
   }
+  if (content === undefined) return values;
   let parsed: unknown;
   try {
     parsed = JSON.parse(content);

@@ -6,7 +6,7 @@ import { closeSync, fstatSync, openSync, readFileSync } from "node:fs";
 import { MemorydError } from "../kernel/errors.js";
 import { randomBase64Url } from "../kernel/ids.js";
 import { hasFileModes } from "./env.js";
-import { createPrivateFile, errorCodeOf } from "./files.js";
+import { createPrivateFile, isAbsence } from "./files.js";
 
 const operatorTokenBytes = 32;
 const operatorToken = /^[A-Za-z0-9_-]{43}$/;
@@ -19,7 +19,7 @@ function readPrivateLine(file: string): string {
   try {
     descriptor = openSync(file, "r");
   } catch (cause) {
-    if (errorCodeOf(cause) === "ENOENT") {
+    if (isAbsence(cause)) {
       throw new MemorydError(
         "not_found",
         `There is no token in ${file}; memoryd serve makes the operator's.`,
