@@ -26,6 +26,13 @@ export const pathOf = (request: HttpRequest): string => (request.url ?? "").spli
 export const headerBytesOf = (request: HttpRequest): number =>
   request.rawHeaders.reduce((sum, text) => sum + text.length + 2, 0);
 
+/** Calls `listener` when the whole answer is handed to the connection; never for one that broke off. */
+export function onceAnswered(request: HttpRequest, response: HttpResponse, listener: () => void): void {
+  // An HTTP/2 response emits `finish` only when its stream is closed, for whatever reason.
+  if (isHttp2(request)) request.stream.once("finish", listener);
+  else response.once("finish", listener);
+}
+
 /**
  * Swallows the errors of a peer that went away (the handler sees an abort), and gets rid of a body that was
  * not read before the answer: it would keep its stream or connection open for ever. It is read for a while
@@ -34,13 +41,14 @@ export const headerBytesOf = (request: HttpRequest): number =>
 export function tendExchange(request: HttpRequest, response: HttpResponse): void {
   request.on("error", () => {});
   response.on("error", () => {});
-  response.once("finish", () => {
+  onceAnswered(request, response, () => {
     const body = isHttp2(request) ? request.stream : request;
     const isRead = isHttp2(request)
       ? request.stream.readableEnded || request.stream.closed
       : request.complete;
     if (body.destroyed || isRead) return;
-    body.resume();
+    // Not the stream itself: it pauses again as soon as the request's own buffer is full.
+    request.resume();
     const timer = setTimeout(() => {
       if (isHttp2(request)) request.stream.close(constants.NGHTTP2_NO_ERROR);
       else request.socket.destroy();

@@ -5,7 +5,7 @@
 import type { Log } from "../kernel/log.js";
 import { type Exchange, unknownLabel } from "./exchange.js";
 import { protocolFrom } from "./failure.js";
-import { type HttpRequest, type HttpResponse, headerOf } from "./message.js";
+import { type HttpRequest, type HttpResponse, headerOf, onceAnswered } from "./message.js";
 
 export type Observer = {
   readonly observe: (exchange: Exchange, request: HttpRequest, response: HttpResponse) => void;
@@ -33,7 +33,7 @@ export function createObserver({ log, count }: ObserverOptions): Observer {
     observe: (exchange, request, response) => {
       open.add(exchange);
       let isFinished = false;
-      response.once("finish", () => {
+      onceAnswered(request, response, () => {
         isFinished = true;
       });
       response.once("close", () => {

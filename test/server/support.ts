@@ -1,13 +1,11 @@
 /** A real server on free ports and a socket in a temporary folder, with a stub of MemoryService behind it. */
 import { mkdtempSync, rmSync } from "node:fs";
-import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ConnectRouter, Interceptor, ServiceImpl } from "@connectrpc/connect";
+import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
 import { onTestFinished } from "vitest";
 import { MemoryService } from "../../gen/magus/memory/v1/memory_pb.js";
-import type { Config } from "../../src/config/load.js";
-import { loadConfig } from "../../src/config/load.js";
+import { type Config, loadConfig } from "../../src/config/load.js";
 import type { LogFields } from "../../src/kernel/log.js";
 import { type RunningServer, type ServerParts, startServer } from "../../src/server/server.js";
 import { createCallInterceptor } from "../../src/wire/connect.js";
@@ -65,16 +63,24 @@ export type TestServer = RunningServer & {
 export type TestServerOptions = {
   readonly flags?: Readonly<Record<string, unknown>>;
   readonly handlers?: StubHandlers;
-  readonly interceptors?: readonly Interceptor[];
   readonly parts?: Partial<ServerParts>;
 };
 
-export async function startTestServer({
-  flags = {},
-  handlers = {},
-  parts = {},
-}: TestServerOptions = {}): Promise<TestServer> {
-  const config = configFor(temporaryFolder(), flags);
+/** A server that stops when the test is over. */
+export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
+  const server = await openTestServer(temporaryFolder(), options);
+  onTestFinished(async () => {
+    await server.stop(0);
+  });
+  return server;
+}
+
+/** A server in `folder` that whoever opened it stops. */
+export async function openTestServer(
+  folder: string,
+  { flags = {}, handlers = {}, parts = {} }: TestServerOptions = {},
+): Promise<TestServer> {
+  const config = configFor(folder, flags);
   const { log, lines } = recordingLog();
   const server = await startServer({
     config,
@@ -94,40 +100,16 @@ export async function startTestServer({
     shutdownSignal: new AbortController().signal,
     ...parts,
   });
-  onTestFinished(async () => {
-    await server.stop(0);
-  });
   const port = server.url === undefined ? 0 : Number(new URL(server.url).port);
   return { ...server, config, port, lines };
 }
 
-/** Everything that comes back for `chunks`, sent one after the other, until the peer closes or `timeoutMs` is over. */
-export function exchangeBytes(
-  port: number,
-  chunks: readonly (string | Uint8Array)[],
-  { timeoutMs = 3_000, until }: { timeoutMs?: number; until?: (text: string) => boolean } = {},
-): Promise<{ text: string; closed: boolean }> {
-  return new Promise((resolve) => {
-    const received: Buffer[] = [];
-    const text = () => Buffer.concat(received).toString("latin1");
-    const socket: Socket = connect(port, "127.0.0.1");
-    const settle = (closed: boolean) => {
-      clearTimeout(timer);
-      socket.destroy();
-      resolve({ text: text(), closed });
-    };
-    const timer = setTimeout(() => settle(false), timeoutMs);
-    socket.on("data", (chunk) => {
-      received.push(chunk);
-      if (until?.(text())) settle(false);
-    });
-    socket.on("close", () => settle(true)).on("error", () => {});
-    socket.setNoDelay(true);
-    socket.once("connect", async () => {
-      for (const chunk of chunks) {
-        socket.write(chunk);
-        await new Promise((sent) => setImmediate(sent));
-      }
-    });
+/** Whether the server answers a plain call with a token, as a client in good standing would send it. */
+export async function answersNormally(port: number): Promise<boolean> {
+  const response = await fetch(`http://127.0.0.1:${port}/magus.memory.v1.MemoryService/GetCursor`, {
+    method: "POST",
+    headers: { "content-type": "application/json", authorization: `Bearer ${token}` },
+    body: "{}",
   });
+  return response.status === 200 && (await response.text()) === '{"content":"here"}';
 }
