@@ -209,7 +209,7 @@ describe("the newest batch tells whether the disk takes what is written", () => 
   };
   // SQLite undoes the first of these with its whole transaction, the second by itself.
   test.each([
-    "insert into items select hex(zeroblob(100000))",
+    "insert into items values (hex(zeroblob(100000)))",
     "insert into items values ('x'), (hex(zeroblob(100000)))",
   ])("%s", async (tooMuch) => {
     const connection = full();
