@@ -2,7 +2,8 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { Connection, SqliteDatabase } from "../../src/db/sqlite/database.js";
+import type { SqliteDatabase } from "../../src/db/sqlite/database.js";
+import type { Connection } from "../../src/db/sqlite/open.js";
 import { createFileSnapshots } from "../../src/db/sqlite/snapshots.js";
 import { createStatements } from "../../src/db/sqlite/statements.js";
 import { itemNames, openForTest, refusalOf, temporaryFolder, until } from "./support.js";

@@ -2,7 +2,8 @@
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
-import type { Connection, SqliteDatabase } from "../../src/db/sqlite/database.js";
+import type { SqliteDatabase } from "../../src/db/sqlite/database.js";
+import type { Connection } from "../../src/db/sqlite/open.js";
 import { createWriter } from "../../src/db/sqlite/writer.js";
 import { MemorydError } from "../../src/kernel/errors.js";
 import { verifies } from "../support/verifies.js";

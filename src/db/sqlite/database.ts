@@ -21,8 +21,6 @@ import {
 } from "./snapshots.js";
 import { createWriter, type Writer } from "./writer.js";
 
-export type { Connection } from "./open.js";
-
 export type SqliteDatabase = {
   /** The writer's connection, also for point reads: between turns it is never inside a transaction. */
   readonly connection: Connection;
