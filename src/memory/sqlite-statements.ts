@@ -95,7 +95,11 @@ export function prepareStatements(connection: Connection) {
            and later.revision > deletion.revision)
        limit ?`,
     ),
-    dropRevisions: prepare("delete from memory_revisions where workspace = ? and name = ?"),
+    dropRevisions: prepare(
+      `delete from memory_revisions where workspace = @workspace and name = @name and revision in (
+         select revision from memory_revisions where workspace = @workspace and name = @name
+         order by revision limit @most)`,
+    ),
     noteTrimmed: prepare(
       `update memory_workspaces set trimmed_position = max(trimmed_position, @revision)
        where workspace = @workspace`,

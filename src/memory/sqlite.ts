@@ -30,8 +30,8 @@ const epochBytes = 16;
 /** A list gives up the thread after so much, which takes some milliseconds to read. */
 const partRows = 500;
 const partCharacters = 1_000_000;
-/** With at most 100 revisions a name, a batch of the sweep stays below 2,000 rows (design section 2). */
-const sweepBatchRows = 2_000;
+/** Rows that one batch of the sweep deletes, which takes some milliseconds; design section 2 allows 2,000. */
+const sweepBatchRows = 500;
 
 export type MemoryStorageOptions = {
   /** Revisions kept of a name, the newest first (memory.revisions_per_record). */
@@ -154,6 +154,21 @@ export function createSqliteMemoryStorage(
     }
   };
 
+  /** Deletes a name's revisions from the oldest on, so that its deletion is known until all are gone. */
+  const sweepBatch = (statements: Statements, beforeMs: number): { names: number; isFull: boolean } => {
+    let [names, room] = [0, sweepBatchRows];
+    const deleted = statements.longDeleted.all(beforeMs, sweepBatchRows) as DeletedRow[];
+    for (const { workspace, name, revision } of deleted) {
+      const { changes } = statements.dropRevisions.run({ workspace, name, most: room }) as RunResult;
+      room -= changes;
+      if (statements.newestTime.get(workspace, name) !== undefined) break;
+      statements.noteTrimmed.run({ workspace, revision });
+      names += 1;
+      if (room === 0) break;
+    }
+    return { names, isFull: room === 0 };
+  };
+
   /** One part of a list, without giving up the thread: no iterator may stay open while others run. */
   const listPart = (
     statements: Statements,
@@ -255,19 +270,10 @@ export function createSqliteMemoryStorage(
       read((statements) => statements.namesOfLength.all(workspace, minCharacters, maxCharacters) as string[]),
 
     async sweepDeleted(beforeMs) {
-      const batchNames = Math.max(1, Math.floor(sweepBatchRows / (options.revisionsPerRecord + 1)));
       for (let swept = 0; ; ) {
-        const batch = await database.write(() => {
-          const statements = own();
-          const gone = statements.longDeleted.all(beforeMs, batchNames) as DeletedRow[];
-          for (const { workspace, name, revision } of gone) {
-            statements.dropRevisions.run(workspace, name);
-            statements.noteTrimmed.run({ workspace, revision });
-          }
-          return gone.length;
-        });
-        swept += batch;
-        if (batch < batchNames) return swept;
+        const batch = await database.write(() => sweepBatch(own(), beforeMs));
+        swept += batch.names;
+        if (!batch.isFull) return swept;
       }
     },
 
@@ -275,4 +281,5 @@ export function createSqliteMemoryStorage(
   };
 }
 
+type RunResult = { readonly changes: number };
 type DeletedRow = { readonly workspace: string; readonly name: string; readonly revision: number };
