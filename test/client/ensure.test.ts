@@ -1,12 +1,11 @@
 /** ensureDaemon() (daemon.md D5): one daemon whatever happens, or the reason why there is none. */
-import { spawn } from "node:child_process";
-import { existsSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { ensureDaemon } from "../../src/client/ensure.js";
 import { findDaemon } from "../../src/client/find.js";
 import { hintLifetimeMs } from "../../src/client/start.js";
-import { readDiscovery, writeStartFailure } from "../../src/config/discovery.js";
+import { readDiscovery, readStartFailure, writeStartFailure } from "../../src/config/discovery.js";
 import { acquireOwnership } from "../../src/db/sqlite/ownership.js";
 import { systemClock } from "../../src/kernel/clock.js";
 import { until } from "../support/until.js";
@@ -110,20 +109,6 @@ describe("ensureDaemon()", () => {
 });
 
 describe("a starter that died", () => {
-  /** A process id that was somebody's and is nobody's now. */
-  async function deadPid(): Promise<number> {
-    const child = spawn(process.execPath, ["-e", ""]);
-    await new Promise((resolve) => child.once("close", resolve));
-    return child.pid as number;
-  }
-
-  test("between its hint and its start holds up nobody", async () => {
-    const instance = createInstance();
-    writeFileSync(instance.config.paths.startingFile, `${await deadPid()} mark`);
-    using daemon = await ensure(instance);
-    expect(instance.ready()).toEqual([daemon.pid]);
-  });
-
   test("is not waited for longer than a hint lives, even if its process id was reused", async () => {
     const instance = createInstance();
     const { startingFile } = instance.config.paths;
@@ -132,17 +117,6 @@ describe("a starter that died", () => {
     using daemon = await ensure(instance);
     expect(performance.now() - beganMs).toBeGreaterThan(hintLifetimeMs / 2);
     expect(instance.ready()).toEqual([daemon.pid]);
-  });
-
-  test("left an old hint, which counts for nothing", async () => {
-    const instance = createInstance();
-    const { startingFile } = instance.config.paths;
-    writeFileSync(startingFile, `${process.pid} mark`);
-    const hourAgo = systemClock.nowMs() / 1_000 - 3_600;
-    utimesSync(startingFile, hourAgo, hourAgo);
-    using daemon = await ensure(instance);
-    expect(instance.ready()).toEqual([daemon.pid]);
-    expect(existsSync(startingFile)).toBe(false);
   });
 
   test("was killed after it had started the daemon, and the others still get it", async () => {
@@ -227,7 +201,8 @@ describe("a database that somebody owns", () => {
     const instance = createInstance();
     const ownership = acquireOwnership(instance.config.paths.databaseFile as string);
     const waiting = ensure(instance);
-    await until("a daemon was refused", () => instance.spawned().length > 0);
+    const { startFailureFile } = instance.config.paths;
+    await until("one was refused", () => readStartFailure(startFailureFile)?.reason === "DATABASE_OWNED");
     ownership.release();
     using daemon = await waiting;
     expect(instance.ready()).toEqual([daemon.pid]);
@@ -280,7 +255,7 @@ describe("a daemon that was ensured", () => {
     const instance = createInstance();
     using daemon = await ensure(instance);
     process.kill(daemon.pid as number, "SIGTERM");
-    await until("it is gone", () => readDiscovery(instance.config.paths.discoveryFile) === undefined);
+    await until("it is gone", () => !isAlive(daemon.pid as number));
     expect(existsSync(instance.config.paths.startFailureFile)).toBe(false);
   });
 });

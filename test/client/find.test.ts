@@ -1,5 +1,5 @@
 /** Finding the running daemon (daemon.md D4): who is believed, and who is never sent a token. */
-import { chmodSync, chownSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, symlinkSync } from "node:fs";
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -178,12 +178,15 @@ describe("a stranger at the port of a dead daemon", () => {
     },
   );
 
-  test("is not asked at all where the socket's file is none", async () => {
+  test("is not asked at all where the socket is a link to somebody's", async () => {
     const instance = createInstance();
-    const socket = `${instance.folder}/plain-file`;
-    writeFileSync(socket, "");
+    const target = `${instance.folder}/target.sock`;
+    const socket = `${instance.folder}/link.sock`;
+    const stranger = await listenAsStranger(target, () => ({ [instanceHeader]: "of-the-dead" }));
+    symlinkSync(target, socket);
     leftBehind(instance, { socket });
     expect(await findDaemon(instance.config)).toBeUndefined();
+    expect(stranger.seen).toEqual([]);
   });
 });
 

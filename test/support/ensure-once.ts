@@ -14,4 +14,4 @@ const config = loadConfig({ flags: { data_dir: folder, "client.start_timeout_ms"
 const daemon = await ensureDaemon(command.length === 0 ? { config } : { config, command });
 const { content } = await createMemorydClients(daemon.transport).memory.getCursor({});
 process.stdout.write(JSON.stringify({ pid: daemon.pid, content }));
-daemon.close();
+// Not closed: an idle connection must not keep a program running.
