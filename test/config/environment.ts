@@ -7,9 +7,9 @@ export const linux = (
 ): Environment => ({
   variables,
   platform: "linux",
-  homeDir: "/home/ada",
+  homeDir: "/people/ada",
   tempDir: "/tmp",
-  workingDir: "/work",
+  workingDir: "/here",
   userName: "ada",
   userId: 1000,
   processId: 20,

@@ -86,7 +86,7 @@ describe("a value", () => {
   });
 
   test("may be relative only in a flag, which is typed in some folder", () => {
-    expect(load({ flags: { "log.file": "logs/a.log" } }).log.file).toBe("/work/logs/a.log");
+    expect(load({ flags: { "log.file": "logs/a.log" } }).log.file).toBe("/here/logs/a.log");
     expect(refusal({ variables: { MEMORYD_LOG_FILE: "a.log" } }).message).toMatch(/absolute/);
     expect(refusal({ file: { log: { file: "a.log" } } }).message).toMatch(/absolute/);
   });

@@ -16,10 +16,10 @@ const hashOf = (folder: string): string => createHash("sha256").update(folder).d
 describe("paths", () => {
   verifies("D2", "follow XDG, each variable on its own", () => {
     expect(homes(pathsFrom(linux()))).toEqual([
-      "/home/ada/.local/share/memoryd",
-      "/home/ada/.local/state/memoryd",
-      "/home/ada/.config/memoryd/config.json",
-      "/home/ada/.local/state/memoryd/memoryd.sock",
+      "/people/ada/.local/share/memoryd",
+      "/people/ada/.local/state/memoryd",
+      "/people/ada/.config/memoryd/config.json",
+      "/people/ada/.local/state/memoryd/memoryd.sock",
     ]);
     const all = {
       XDG_DATA_HOME: "/d",
@@ -33,7 +33,7 @@ describe("paths", () => {
       "/c/memoryd/config.json",
       "/run/1000/memoryd/memoryd.sock",
     ]);
-    expect(pathsFrom(linux({ XDG_STATE_HOME: "/s" })).dataDir).toBe("/home/ada/.local/share/memoryd");
+    expect(pathsFrom(linux({ XDG_STATE_HOME: "/s" })).dataDir).toBe("/people/ada/.local/share/memoryd");
   });
 
   test.each(["relative", "./d", "~/d"])("ignore an XDG variable that is not absolute: %s", (folder) => {
@@ -123,7 +123,7 @@ describe("the socket's path", () => {
   test("leaves a runtime folder that is too long, too", () => {
     const runtime = linux({ XDG_RUNTIME_DIR: `/${"x".repeat(longest)}` });
     expect(pathsFrom(runtime).socketFile).toBe(
-      `/tmp/memoryd-${hashOf("/home/ada/.local/share/memoryd")}/memoryd.sock`,
+      `/tmp/memoryd-${hashOf("/people/ada/.local/share/memoryd")}/memoryd.sock`,
     );
   });
 
