@@ -6,7 +6,7 @@
 /** Size in bytes as UTF-8. A lone surrogate counts as the three bytes of U+FFFD. */
 export const byteLength = (text: string): number => Buffer.byteLength(text, "utf8");
 
-const isSurrogate = (unit: number): boolean => (unit & 0xf800) === 0xd800;
+const isSurrogate = (codePoint: number): boolean => codePoint >= 0xd800 && codePoint <= 0xdfff;
 
 /** Negative, zero or positive as `a` sorts before, with or after `b` by UTF-8 bytes; both well-formed. */
 export function compareUtf8(a: string, b: string): number {
