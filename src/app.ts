@@ -266,7 +266,9 @@ export async function serveDaemon(config: Config, onReady: (ready: ReadyDaemon) 
       const { reason, message } = isMemorydError(error)
         ? error
         : { reason: "START_FAILED", message: "The daemon's log says why." };
-      log.error({ error }, "the daemon cannot start");
+      // Whoever called prints the sentence; a log of its own keeps the causes as well.
+      if (config.log.file !== undefined || !isMemorydError(error))
+        log.error({ error }, "the daemon cannot start");
       leaveWord(config, { at: systemClock.nowMs(), reason, message }, log);
     }
     throw error;

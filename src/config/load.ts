@@ -153,8 +153,14 @@ function deepFreeze<Value extends object>(value: Value): Value {
   return Object.freeze(value);
 }
 
-/** The configuration, or `invalid_argument` (INVALID_CONFIGURATION) with every fault and its place. */
-export function loadConfig({ flags = {}, environment = readEnvironment() }: ConfigInput = {}): Config {
+export type ReadConfig = {
+  /** With the default of every option that has a fault. */
+  readonly config: Config;
+  readonly faults: readonly FieldViolation[];
+};
+
+/** The configuration as far as it is legal, and what is wrong with the rest of it. */
+export function readConfig({ flags = {}, environment = readEnvironment() }: ConfigInput = {}): ReadConfig {
   const faults: FieldViolation[] = [];
   const sources: WrittenValues[] = [readFlags(flags, faults), readVariables(environment, faults)];
   const read = (option: Option): unknown => {
@@ -175,6 +181,12 @@ export function loadConfig({ flags = {}, environment = readEnvironment() }: Conf
   const isDefaultAddress = !sources.some((source) => source.has("listen.address"));
   const config = configFrom(values, paths, isDefaultAddress);
   if (faults.length === 0) faults.push(...combinationFaults(config));
+  return { config: deepFreeze(config), faults };
+}
+
+/** The configuration, or `invalid_argument` (INVALID_CONFIGURATION) with every fault and its place. */
+export function loadConfig(input: ConfigInput = {}): Config {
+  const { config, faults } = readConfig(input);
   if (faults.length > 0) throw invalidArgument(faults, "INVALID_CONFIGURATION");
-  return deepFreeze(config);
+  return config;
 }

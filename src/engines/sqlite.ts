@@ -1,6 +1,7 @@
 /** All storages on one SQLite database: the one place that knows every domain's migrations for it. */
 import { inMemoryDatabaseUrl, sqliteScheme } from "../config/formats.js";
 import { openSqliteDatabase } from "../db/sqlite/database.js";
+import { inspectSqliteDatabase } from "../db/sqlite/inspect.js";
 import type { Clock } from "../kernel/clock.js";
 import type { Log } from "../kernel/log.js";
 import { memoryMigrations } from "../memory/schema.js";
@@ -18,11 +19,12 @@ export type SqliteStoragesOptions = {
   readonly memory: MemoryStorageOptions;
 };
 
+const migrations = memoryMigrations;
+
 /** Opens, migrates and owns the database; throws as `openSqliteDatabase` does. */
 export async function openSqliteStorages(options: SqliteStoragesOptions): Promise<Storages> {
   const { databaseUrl, backupsDir, version, log, clock } = options;
   const file = databaseUrl === inMemoryDatabaseUrl ? ":memory:" : databaseUrl.slice(sqliteScheme.length);
-  const migrations = memoryMigrations;
   const database = await openSqliteDatabase({ file, migrations, backupsDir, version, log, clock });
   return {
     engine: "sqlite",
@@ -34,3 +36,9 @@ export async function openSqliteStorages(options: SqliteStoragesOptions): Promis
     close: database.close,
   };
 }
+
+/**
+ * Whether a daemon of this version could start on an existing file that no daemon uses; throws what it would
+ * throw. Nothing is changed.
+ */
+export const inspectSqlite = (file: string): void => inspectSqliteDatabase(file, migrations);

@@ -68,7 +68,7 @@ export async function migrateSqlite(connection: Connection, options: MigrateOpti
 }
 
 /** The applied steps; `undefined` in a database that has none of our tables yet. */
-function readApplied(connection: Connection): readonly AppliedMigration[] | undefined {
+export function readApplied(connection: Connection): readonly AppliedMigration[] | undefined {
   const exists = connection
     .prepare("select 1 from sqlite_schema where type = 'table' and name = 'memoryd_migrations'")
     .get();
