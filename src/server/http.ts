@@ -22,6 +22,7 @@ import { createExchange, type Exchange, requestIdHeader } from "./exchange.js";
 import { hiddenFailure, protocolFrom, refusal, sendFailure, sendHttpFailure } from "./failure.js";
 import { assertHost, type CorsRules, corsHeaders, originOf, preflightHeaders } from "./guard.js";
 import {
+  bodyGone,
   type HttpHandler,
   type HttpRequest,
   type HttpResponse,
@@ -60,13 +61,20 @@ export function createHttpHandler(parts: HttpParts): (door: Door) => HttpHandler
   const schemes = behindProxy ? (["http", "https"] as const) : ([isTls ? "https" : "http"] as const);
   let slowedAnswers = 0;
 
-  const fail = (request: HttpRequest, response: HttpResponse, exchange: Exchange, error: unknown): void => {
+  const fail = async (
+    request: HttpRequest,
+    response: HttpResponse,
+    exchange: Exchange,
+    error: unknown,
+    status?: number,
+  ): Promise<void> => {
     const isKnown = isMemorydError(error) || error instanceof ConnectError;
     if (!isKnown) log.error({ requestId: exchange.requestId, error }, "a request could not be answered");
     const shown = isKnown ? connectErrorFrom(error) : hiddenFailure();
     if (shown.code === Code.Unauthenticated) response.setHeader("www-authenticate", authenticateHeader);
     exchange.outcome.code ||= codeName(shown.code);
-    sendFailure(request, response, shown);
+    await bodyGone(request);
+    sendFailure(request, response, shown, status);
   };
 
   /** Where the request comes from; behind a proxy, where the proxy says that it comes from. */
@@ -125,9 +133,7 @@ export function createHttpHandler(parts: HttpParts): (door: Door) => HttpHandler
           reason: "HEADERS_TOO_LARGE",
         },
       );
-      exchange.outcome.code = error.code;
-      sendFailure(request, response, connectErrorFrom(error), 431);
-      return;
+      return fail(request, response, exchange, error, 431);
     }
     if (exchange.door === "tcp" && passGuards(request, response)) return;
     if (exchange.door === "socket") {
@@ -162,8 +168,7 @@ export function createHttpHandler(parts: HttpParts): (door: Door) => HttpHandler
       await runRoute(route, request, response, exchange);
     } else {
       const error = refusal(Code.Unimplemented, "PATH_UNKNOWN", "This daemon serves nothing at this path.");
-      exchange.outcome.code = codeName(error.code);
-      sendFailure(request, response, error, 404);
+      await fail(request, response, exchange, error, 404);
     }
   };
 

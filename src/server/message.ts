@@ -12,6 +12,8 @@ export type HttpHandler = (request: HttpRequest, response: HttpResponse) => void
 export const isHttp2 = (request: HttpRequest): request is Http2ServerRequest => "stream" in request;
 
 const unreadBodyTimeoutMs = 2_000;
+/** A client that sends nothing for so long waits for the answer, as those of streams in both directions do. */
+const quietBodyMs = 100;
 
 /** The value of a header that counts once; the first where Node kept several. */
 export function headerOf(request: HttpRequest, name: string): string | undefined {
@@ -25,6 +27,29 @@ export const pathOf = (request: HttpRequest): string => (request.url ?? "").spli
 /** Size of the header block as it was sent, without compression. */
 export const headerBytesOf = (request: HttpRequest): number =>
   request.rawHeaders.reduce((sum, text) => sum + text.length + 2, 0);
+
+/**
+ * Resolves when it is time to refuse `request`: over HTTP/2 not while its body is still coming, because clients
+ * reset what they were told to stop, and Node's then counts the unsent rest against its connection for ever.
+ * What comes is thrown away.
+ */
+export function bodyGone(request: HttpRequest): Promise<void> {
+  if (!isHttp2(request) || request.stream.readableEnded || request.stream.closed) return Promise.resolve();
+  return new Promise((resolve) => {
+    const settle = (): void => {
+      clearTimeout(quiet);
+      clearTimeout(whole);
+      request.off("data", onData);
+      resolve();
+    };
+    const quiet = setTimeout(settle, quietBodyMs);
+    const whole = setTimeout(settle, unreadBodyTimeoutMs);
+    const onData = (): void => {
+      quiet.refresh();
+    };
+    request.on("data", onData).once("end", settle).once("close", settle);
+  });
+}
 
 /** Calls `listener` when the whole answer is handed to the connection; never for one that broke off. */
 export function onceAnswered(request: HttpRequest, response: HttpResponse, listener: () => void): void {

@@ -5,7 +5,7 @@
 import type { Log } from "../kernel/log.js";
 import { type Exchange, unknownLabel } from "./exchange.js";
 import { protocolFrom } from "./failure.js";
-import { type HttpRequest, type HttpResponse, headerOf, onceAnswered } from "./message.js";
+import { type HttpRequest, type HttpResponse, headerOf, isHttp2, onceAnswered } from "./message.js";
 
 export type Observer = {
   readonly observe: (exchange: Exchange, request: HttpRequest, response: HttpResponse) => void;
@@ -32,9 +32,10 @@ export function createObserver({ log, count }: ObserverOptions): Observer {
     openRequests: () => openUses(open, isUse),
     observe: (exchange, request, response) => {
       open.add(exchange);
-      let isFinished = false;
+      let isAnswered = false;
       onceAnswered(request, response, () => {
-        isFinished = true;
+        // A stream that the client resets is finished too.
+        isAnswered = response.headersSent && !(isHttp2(request) && request.stream.rstCode !== 0);
       });
       response.once("close", () => {
         open.delete(exchange);
@@ -42,7 +43,7 @@ export function createObserver({ log, count }: ObserverOptions): Observer {
         const durationMs = now - exchange.startedMs;
         if (isUse(exchange)) lastUsedMs = now;
         const status = response.statusCode;
-        const code = isFinished ? exchange.outcome.code || (status < 400 ? "ok" : "unknown") : "canceled";
+        const code = isAnswered ? exchange.outcome.code || (status < 400 ? "ok" : "unknown") : "canceled";
         exchange.span?.end(code);
         count(exchange.label, code, durationMs);
         const level = status >= firstServerFault ? "info" : "debug";

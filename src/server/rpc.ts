@@ -43,7 +43,7 @@ import {
 } from "./failure.js";
 import { registerHealth } from "./health.js";
 import { errorFromAnswer, requestErrorFrom } from "./library-refusal.js";
-import { type HttpRequest, type HttpResponse, headerOf } from "./message.js";
+import { bodyGone, type HttpRequest, type HttpResponse, headerOf } from "./message.js";
 import type { Readiness } from "./readiness.js";
 import { registerReflection } from "./reflection.js";
 
@@ -167,6 +167,7 @@ export function createRpc(options: RpcOptions): Rpc {
         const shown = error instanceof ConnectError ? error : hiddenFailure();
         if (shown !== error)
           log.error({ requestId: exchange.requestId, error }, "an RPC could not be answered");
+        await bodyGone(request);
         exchange.outcome.code ||= codeName(shown.code);
         sendFailure(request, response, shown);
       }
@@ -229,6 +230,7 @@ async function serveCall(
     sendHttpRefusal(answer.status, response, exchange);
   } else if (isUnary && !progress.isReached) {
     const error = await errorFromAnswer(answer, protocol);
+    await bodyGone(request);
     exchange.outcome.code = codeName(error.code);
     sendFailure(request, response, error);
   } else {

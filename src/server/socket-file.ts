@@ -3,7 +3,7 @@
  * dead daemon is replaced; what is not a socket, or answers, is left alone. The caller already owns the
  * instance, so nobody else binds the same path meanwhile.
  */
-import { chmodSync, lstatSync, mkdirSync, type Stats, unlinkSync } from "node:fs";
+import { chmodSync, lstatSync, mkdirSync, type Stats, statSync, unlinkSync } from "node:fs";
 import { connect } from "node:net";
 import { dirname } from "node:path";
 import { MemorydError } from "../kernel/errors.js";
@@ -15,9 +15,7 @@ const probeTimeoutMs = 1_000;
 const refused = (message: string, reason: string, cause?: unknown): MemorydError =>
   new MemorydError("unavailable", message, { reason, cause });
 
-function statOf(path: string): Stats | undefined {
-  return lstatSync(path, { throwIfNoEntry: false });
-}
+const linkOrFileAt = (path: string): Stats | undefined => lstatSync(path, { throwIfNoEntry: false });
 
 /** Whether somebody accepts connections there. */
 function answers(file: string): Promise<boolean> {
@@ -33,12 +31,12 @@ function answers(file: string): Promise<boolean> {
   });
 }
 
-/** Makes the folder when it is missing; refuses one that is a link or somebody else's, and closes an open one. */
+/** Makes the folder when it is missing, and shuts others out of it. Neither it nor a link to it may be theirs. */
 function prepareFolder(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: folderMode });
-  const stat = statOf(folder);
-  const isOurs = stat?.isDirectory() === true && stat.uid === process.getuid?.();
-  if (stat === undefined || !isOurs) {
+  const stat = statSync(folder);
+  const userId = process.getuid?.();
+  if (stat.uid !== userId || linkOrFileAt(folder)?.uid !== userId) {
     throw refused(
       `The folder ${folder} of the socket belongs to somebody else; remove it, or start with --no-socket.`,
       "SOCKET_FOLDER_FOREIGN",
@@ -50,7 +48,7 @@ function prepareFolder(folder: string): void {
 /** Leaves `file` free to be bound. Throws `unavailable` when that would take something from somebody. */
 export async function prepareSocketFile(file: string): Promise<void> {
   prepareFolder(dirname(file));
-  const stat = statOf(file);
+  const stat = linkOrFileAt(file);
   if (stat === undefined) return;
   if (!stat.isSocket()) {
     throw refused(
