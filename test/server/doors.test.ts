@@ -1,6 +1,7 @@
 /** Where the daemon listens and where it must not (daemon.md D3, D21, D22): the socket's file, ports, TLS. */
 import {
   chmodSync,
+  chownSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -89,13 +90,23 @@ describe("the socket (D3)", () => {
     expect(modeOf(folder)).toBe("700");
   });
 
-  test("a folder that is a link is refused", async () => {
+  test("a folder of our own may lie behind a link", async () => {
     const folder = temporaryFolder();
     mkdirSync(join(folder, "real"));
     symlinkSync(join(folder, "real"), join(folder, "link"));
-    expect((await failureOf(() => open(configFor(join(folder, "link"))))).reason).toBe(
-      "SOCKET_FOLDER_FOREIGN",
-    );
+    await open(configFor(join(folder, "link")));
+    expect(modeOf(join(folder, "real"))).toBe("700");
+  });
+
+  test.runIf(process.getuid?.() === 0)("a folder of somebody else is refused, by a link too", async () => {
+    const folder = temporaryFolder();
+    mkdirSync(join(folder, "theirs"));
+    chownSync(join(folder, "theirs"), 65_534, 65_534);
+    symlinkSync(join(folder, "theirs"), join(folder, "link"));
+    for (const name of ["theirs", "link"]) {
+      const failure = await failureOf(() => open(configFor(join(folder, name))));
+      expect(failure).toMatchObject({ code: "unavailable", reason: "SOCKET_FOLDER_FOREIGN" });
+    }
   });
 
   test("that of a dead daemon is replaced", async () => {
