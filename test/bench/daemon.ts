@@ -20,7 +20,8 @@ const stopTimeoutMs = 15_000;
 
 export async function startDaemon(folder: string): Promise<Daemon> {
   const program = join(root, "dist", "src", "main.js");
-  const args = [program, "serve", "--json", "--data-dir", folder, "--listen", "127.0.0.1:0"];
+  const args = [program, "serve", "--json", "--exit-with-parent"];
+  args.push("--data-dir", folder, "--listen", "127.0.0.1:0");
   const startedMs = performance.now();
   const child = spawn(process.execPath, args, { env: cleanVariables(), stdio: ["ignore", "pipe", "pipe"] });
   let said = "";
@@ -28,16 +29,12 @@ export async function startDaemon(folder: string): Promise<Daemon> {
     said = `${said}${text}`.slice(-2_000);
   });
   const ended = new Promise<number | null>((resolve) => child.once("exit", resolve));
+  const timer = setTimeout(() => child.kill("SIGKILL"), startTimeoutMs);
   const line = await new Promise<string>((resolve, reject) => {
-    const fail = (): void => reject(new Error(`the daemon did not start: ${said}`));
-    const timer = setTimeout(() => child.kill("SIGKILL"), startTimeoutMs);
-    child.once("exit", fail).once("error", reject);
-    createInterface(child.stdout).once("line", (first) => {
-      clearTimeout(timer);
-      child.off("exit", fail);
-      resolve(first);
-    });
-  });
+    child.once("error", reject);
+    child.once("exit", () => reject(new Error(`the daemon did not start: ${said}`)));
+    createInterface(child.stdout).once("line", resolve);
+  }).finally(() => clearTimeout(timer));
   const readyMs = performance.now() - startedMs;
   const { url } = JSON.parse(line) as { url: string };
   return {

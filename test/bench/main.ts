@@ -3,6 +3,7 @@
  * Nothing is asserted about absolute times; what the numbers mean is in docs/performance.md.
  */
 import { mkdtempSync, rmSync } from "node:fs";
+import { constants } from "node:os";
 import { join } from "node:path";
 import { writeTables } from "./document.js";
 import { describeMachine, type MemoryInUse, measureFsync } from "./machine.js";
@@ -61,11 +62,10 @@ async function run(options: Options, args: readonly string[]): Promise<void> {
 async function main(args: readonly string[]): Promise<void> {
   const asked = optionsFrom(args);
   const folder = mkdtempSync(join(asked.folder, "memoryd-bench-"));
-  try {
-    await run({ ...asked, folder }, args);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
+    process.once(signal, () => process.exit(128 + constants.signals[signal]));
+  await run({ ...asked, folder }, args);
 }
 
 const args = process.argv.slice(2);
