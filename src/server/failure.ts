@@ -54,7 +54,10 @@ function sendBytes(response: HttpResponse, status: number, contentType: string, 
   response.statusCode = status;
   response.setHeader("content-type", contentType);
   response.setHeader("content-length", bytes.byteLength);
-  response.end(bytes);
+  // Given no bytes at all, HTTP/2 ends the stream with the header, and only then is that what gRPC calls
+  // trailers only; clients take the status in a header that does not end the stream for none.
+  if (bytes.byteLength === 0) response.end();
+  else response.end(bytes);
 }
 
 /** A JSON document as the whole answer; never kept by a cache. */
