@@ -21,6 +21,7 @@ import { jitter } from "../kernel/ids.js";
 import { neverArrived } from "./call.js";
 import { type Daemon, type Finding, seekDaemon } from "./find.js";
 import {
+  type Claim,
   claimStart,
   databaseOwnedReason,
   defaultCommand,
@@ -60,16 +61,16 @@ function lateError(config: Config, finding: Finding, failure: StartFailure | und
 }
 
 /** A start that this call has made, until it is known how it ended. */
-type Attempt = { readonly release: () => void; readonly forget: () => void };
+type Attempt = { readonly claim: Claim; readonly forget: () => void };
 
 function attemptStart(start: StartOptions, onEnd: () => void): Attempt | undefined {
   try {
-    const release = claimStart(start.config.paths.startingFile);
-    if (release === undefined) return undefined;
+    const claim = claimStart(start.config.paths.startingFile);
+    if (claim === undefined) return undefined;
     try {
-      return { release, forget: startDetached(start, onEnd) };
+      return { claim, forget: startDetached(start, onEnd) };
     } catch (error) {
-      release();
+      claim.release();
       throw error;
     }
   } catch (cause) {
@@ -87,7 +88,7 @@ async function waitForDaemon(start: StartOptions): Promise<Daemon> {
   const remainingMs = (): number => deadlineMs - performance.now();
   let attempt: Attempt | undefined;
   const endAttempt = (): void => {
-    attempt?.release();
+    attempt?.claim.release();
     attempt?.forget();
     attempt = undefined;
   };
@@ -102,6 +103,7 @@ async function waitForDaemon(start: StartOptions): Promise<Daemon> {
         throw startError(failure.reason, `The daemon could not start. ${failure.message}`);
       }
       if (remainingMs() <= 0) throw lateError(config, finding, failure);
+      attempt?.claim.renew();
       attempt ??= attemptStart(start, endAttempt);
       await sleep(pauseMs * (0.5 + jitter()));
     }

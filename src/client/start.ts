@@ -4,7 +4,7 @@
  * the database is the daemon, and a second one ends by itself.
  */
 import { spawn } from "node:child_process";
-import { closeSync, openSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { closeSync, openSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -18,7 +18,7 @@ import { systemClock } from "../kernel/clock.js";
 import { MemorydError } from "../kernel/errors.js";
 import { randomHex } from "../kernel/ids.js";
 
-/** A hint this old is of a starter that died, or of a start that is slow: one more is tried. */
+/** A hint that nobody renewed for so long is of a starter that died or stands still: one more is tried. */
 export const hintLifetimeMs = 2_000;
 
 export const databaseOwnedReason = "DATABASE_OWNED";
@@ -58,11 +58,15 @@ function createHint(hintFile: string, mark: string): boolean {
   }
 }
 
-/**
- * Makes the hint that somebody is starting the daemon; `undefined` while another process does. What comes
- * back removes the hint, unless somebody else's stands there by now.
- */
-export function claimStart(hintFile: string): (() => void) | undefined {
+/** The right to start the daemon, as long as it is renewed. */
+export type Claim = {
+  readonly renew: () => void;
+  /** Removes the hint, unless somebody else's stands there by now. */
+  readonly release: () => void;
+};
+
+/** Makes the hint that somebody is starting the daemon; `undefined` while another process does. */
+export function claimStart(hintFile: string): Claim | undefined {
   const mark = `${process.pid} ${randomHex(8)}`;
   ensurePrivateFolder(dirname(hintFile));
   if (!createHint(hintFile, mark)) {
@@ -70,8 +74,15 @@ export function claimStart(hintFile: string): (() => void) | undefined {
     rmSync(hintFile, { force: true });
     if (!createHint(hintFile, mark)) return undefined;
   }
-  return () => {
-    if (readFileIfThere(hintFile) === mark) rmSync(hintFile, { force: true });
+  const isOurs = (): boolean => readFileIfThere(hintFile) === mark;
+  return {
+    renew: () => {
+      const seconds = systemClock.nowMs() / 1_000;
+      if (isOurs()) utimesSync(hintFile, seconds, seconds);
+    },
+    release: () => {
+      if (isOurs()) rmSync(hintFile, { force: true });
+    },
   };
 }
 

@@ -48,7 +48,8 @@ describe("ensureDaemon()", () => {
       const answer = JSON.parse(stdout);
       expect([answer.pid, JSON.parse(answer.content).pid]).toEqual([pid, pid]);
     }
-    expect(instance.spawned().length).toBeLessThan(10);
+    // How many is a matter of the machine's load; that it is not all of them is the hint's doing.
+    expect(instance.spawned().length).toBeLessThan(callers.length / 2);
   });
 
   test("started by none: the daemon outlives its starter, in its own folder, with its own log", async () => {
@@ -74,7 +75,7 @@ describe("ensureDaemon()", () => {
   test("gives the daemon the configuration of its starter, but neither its token nor its NODE_OPTIONS", async () => {
     vi.stubEnv("NODE_OPTIONS", "--no-deprecation");
     vi.stubEnv("MEMORYD_TOKEN", "a-token-of-the-client");
-    const instance = createInstance({ "memory.max_records": 77 });
+    const instance = createInstance({ "memory.max_records": 77, "client.token": "a-token-of-the-client" });
     using daemon = await ensure(instance);
     expect(await cursorOf(daemon.transport)).toMatchObject({
       inherited: [],

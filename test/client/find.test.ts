@@ -5,7 +5,6 @@ import type { AddressInfo } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { findDaemon } from "../../src/client/find.js";
 import { type Discovery, readDiscovery, writeDiscovery } from "../../src/config/discovery.js";
-import { loadConfig } from "../../src/config/load.js";
 import { challengeHeader, instanceHeader, proofFrom, proofHeader } from "../../src/config/proof.js";
 import { ensureOperatorToken, readOperatorToken } from "../../src/config/token.js";
 import { until } from "../support/until.js";
@@ -192,7 +191,7 @@ describe("a stranger at the port of a dead daemon", () => {
 
 describe("with client.url", () => {
   const remote = (url: string, options: object = {}) =>
-    loadConfig({ flags: { data_dir: createInstance().folder, "client.url": url, ...options } });
+    createInstance({ "client.url": url, ...options }).config;
 
   test("the daemon there is used, with the token from its file", async () => {
     const instance = createInstance();

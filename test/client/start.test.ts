@@ -25,10 +25,10 @@ function hintOf(pid: number, ageMs = 0): string {
 describe("a start", () => {
   test("belongs to one at a time, until he gives it back", () => {
     const file = join(temporaryFolder(), "state", "starting");
-    const release = claimStart(file);
-    expect(release).toBeDefined();
+    const claim = claimStart(file);
+    expect(claim).toBeDefined();
     expect(claimStart(file)).toBeUndefined();
-    release?.();
+    claim?.release();
     expect(existsSync(file)).toBe(false);
     expect(claimStart(file)).toBeDefined();
   });
@@ -42,15 +42,24 @@ describe("a start", () => {
     expect(claimStart(hintOf(await deadPid()))).toBeDefined();
   });
 
+  test("that takes long stays with the process that renews its hint", () => {
+    const file = join(temporaryFolder(), "starting");
+    const claim = claimStart(file);
+    const longAgo = systemClock.nowMs() / 1_000 - 60;
+    utimesSync(file, longAgo, longAgo);
+    claim?.renew();
+    expect(claimStart(file)).toBeUndefined();
+  });
+
   test("dated in the future, as after a change of the clock, is taken over", () => {
     expect(claimStart(hintOf(process.pid, -3_600_000))).toBeDefined();
   });
 
   test("that somebody else took over is not given back by the first", () => {
     const file = join(temporaryFolder(), "starting");
-    const release = claimStart(file);
+    const claim = claimStart(file);
     writeFileSync(file, "another's");
-    release?.();
+    claim?.release();
     expect(readFileSync(file, "utf8")).toBe("another's");
   });
 });

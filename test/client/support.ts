@@ -4,17 +4,23 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Transport } from "@connectrpc/connect";
-import { afterAll, onTestFinished } from "vitest";
+import { afterAll, beforeAll, onTestFinished } from "vitest";
 import { createMemorydClients } from "../../src/client/clients.js";
+import { readEnvironment } from "../../src/config/env.js";
 import { type Config, loadConfig } from "../../src/config/load.js";
 import { compile } from "../support/compile.js";
+import { plainEnvironment } from "../support/daemon.js";
 import { temporaryFolder } from "../support/folder.js";
 
-const compiled = mkdtempSync(join(tmpdir(), "memoryd-compiled-"));
-const [standIn, ensureOnce] = compile(
-  ["test/support/stand-in-daemon.ts", "test/support/ensure-once.ts"],
-  compiled,
-) as [string, string];
+let compiled: string;
+let standIn: string;
+let ensureOnce: string;
+
+beforeAll(() => {
+  compiled = mkdtempSync(join(tmpdir(), "memoryd-compiled-"));
+  const sources = ["test/support/stand-in-daemon.ts", "test/support/ensure-once.ts"];
+  [standIn, ensureOnce] = compile(sources, compiled) as [string, string];
+});
 afterAll(() => rmSync(compiled, { recursive: true, force: true }));
 
 /** The command that starts a stand-in; `how` makes it misbehave. */
@@ -44,7 +50,9 @@ export function createInstance(options: Readonly<Record<string, unknown>> = {}):
   const folder = temporaryFolder();
   const flags = { data_dir: folder, "client.start_timeout_ms": 20_000, ...options };
   const pids = (name: string) => () => linesOf(join(folder, name)).map(Number);
-  const instance = { folder, config: loadConfig({ flags }), spawned: pids("spawned"), ready: pids("ready") };
+  // Nothing that the developer's own daemon is configured with.
+  const config = loadConfig({ flags, environment: { ...readEnvironment(), variables: {} } });
+  const instance = { folder, config, spawned: pids("spawned"), ready: pids("ready") };
   onTestFinished(() => {
     for (const pid of instance.spawned()) if (isAlive(pid)) process.kill(pid, "SIGKILL");
   });
@@ -69,7 +77,7 @@ function collect(child: ChildProcessWithoutNullStreams): Promise<Ended> {
 /** A stand-in in the foreground, as somebody would run it. */
 export function runStandIn({ folder }: Instance, ...how: string[]): ChildProcessWithoutNullStreams {
   const [program, ...programArguments] = standInCommand(...how, "serve", "--data-dir", folder);
-  const child = spawn(program as string, programArguments);
+  const child = spawn(program as string, programArguments, { env: plainEnvironment() });
   void collect(child);
   return child;
 }
@@ -80,7 +88,9 @@ export function prepareCaller(
   command: readonly string[],
   timeoutMs = 60_000,
 ): { readonly process: ChildProcessWithoutNullStreams; readonly go: () => Promise<Ended> } {
-  const child = spawn(process.execPath, [ensureOnce, folder, String(timeoutMs), ...command]);
+  const child = spawn(process.execPath, [ensureOnce, folder, String(timeoutMs), ...command], {
+    env: plainEnvironment(),
+  });
   const ended = collect(child);
   return {
     process: child,
