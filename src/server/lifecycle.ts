@@ -54,17 +54,16 @@ function isAlive(processId: number): boolean {
 /** Runs until there is a reason to stop, stops, and says why. Rejects when the storage does not close cleanly. */
 export async function runDaemon(parts: DaemonParts): Promise<StopReason> {
   const { config, log, server, discovery } = parts;
-  const { discoveryFile } = config.paths;
   const stop = watchForStop(parts);
   const close = async (graceMs: number): Promise<void> => {
-    removeDiscovery(discoveryFile, discovery.instance);
+    forgetDiscovery(parts);
     if ((await server.stop(graceMs)) === "cut")
       log.warn({ graceMs }, "calls were still running and were ended");
     await parts.closeStorage();
   };
   try {
     try {
-      writeDiscovery(discoveryFile, discovery);
+      writeDiscovery(config.paths.discoveryFile, discovery);
       parts.onReady(discovery);
     } catch (error) {
       await close(0);
@@ -77,6 +76,19 @@ export async function runDaemon(parts: DaemonParts): Promise<StopReason> {
     return reason;
   } finally {
     stop.forget();
+  }
+}
+
+/** A file that stays behind misleads nobody for long: its reader asks for proof and then starts a daemon. */
+function forgetDiscovery({
+  config,
+  log,
+  discovery,
+}: Pick<DaemonParts, "config" | "log" | "discovery">): void {
+  try {
+    removeDiscovery(config.paths.discoveryFile, discovery.instance);
+  } catch (error) {
+    log.warn({ error }, "the discovery file could not be removed");
   }
 }
 
@@ -97,7 +109,7 @@ function watchForStop({ config, log, server, discovery, parentProcessId }: Daemo
   // What nobody caught leaves us in a state that nobody knows: the next start is safer than going on.
   const onUncaught = (error: unknown): void => {
     log.error({ error }, "the daemon ends at once because of a fault of its own");
-    removeDiscovery(config.paths.discoveryFile, discovery.instance);
+    forgetDiscovery({ config, log, discovery });
     process.exit(1);
   };
   for (const signal of signals) process.on(signal, onSignal);

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
 import { onTestFinished } from "vitest";
 import { MemoryService } from "../../gen/magus/memory/v1/memory_pb.js";
+import { readEnvironment } from "../../src/config/env.js";
 import { type Config, loadConfig } from "../../src/config/load.js";
 import type { LogFields } from "../../src/kernel/log.js";
 import { type RunningServer, type ServerParts, startServer } from "../../src/server/server.js";
@@ -34,6 +35,7 @@ export function temporaryFolder(): string {
 
 export function configFor(folder: string, flags: Readonly<Record<string, unknown>> = {}): Config {
   return loadConfig({
+    environment: { ...readEnvironment(), variables: {} },
     flags: { data_dir: folder, "listen.address": "127.0.0.1:0", "database.url": "sqlite::memory:", ...flags },
   });
 }
