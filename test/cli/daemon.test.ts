@@ -1,4 +1,4 @@
-/** serve, status, stop and token as a person or a script runs them, with real processes. */
+/** serve (daemon.md D1, D6), status and stop (D10), and token as a person or a script runs them, with real processes. */
 import { spawn } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";

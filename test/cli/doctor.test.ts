@@ -1,4 +1,4 @@
-/** doctor on set-ups that are broken in one way each: what it says, what --fix does, and what it leaves alone. */
+/** doctor (daemon.md D10) on set-ups that are broken in one way each: what it says, what --fix does, and what it leaves alone. */
 import {
   chmodSync,
   existsSync,

@@ -1,8 +1,9 @@
 /** The memory commands against a real daemon: what is put is listed, read, changed under conditions, deleted. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
-import { daemonOfFile } from "../support/daemon.js";
+import { daemonOfFile, startDaemon } from "../support/daemon.js";
 import { temporaryFolder } from "../support/folder.js";
 import { memoryd, type RunOptions } from "./command-line.js";
 
@@ -100,6 +101,29 @@ describe("a list", () => {
     const [head, row] = (await memory(["ls", "--long"])).stdout.split("\n");
     expect(head).toMatch(/^NAME +TYPE +UPDATED +CREATED +REFS +REFERENCES +STATUS +FIRST REF$/);
     expect(row).toMatch(/^a +plan +\S+Z +\S+Z +1 +1 +open +command npm test$/);
+  });
+
+  test("leaves a damaged record out and says so, until it is replaced", async () => {
+    const own = await startDaemon();
+    const memory = (args: readonly string[]) => memoryd(["memory", ...args, "--data-dir", own.folder]);
+    for (const name of ["a", "b"]) await memory(["put", name, "--type", "pointer", "--ref", "doc:a.md"]);
+    await own.stop();
+    const database = new Database(join(own.folder, "memoryd.db"));
+    database.prepare("update memory_records set type = 9 where name = 'b'").run();
+    database.close();
+    await startDaemon({ folder: own.folder });
+    const listed = await memory(["ls"]);
+    expect(listed.stdout).toMatch(/^NAME .*\na .*\n$/);
+    expect(listed.stderr).toMatch(/^1 more cannot be read any longer; .*\.\n$/);
+    expect((await memory(["ls", "--json"])).json()).toMatchObject({
+      memories: [{ name: "a" }],
+      skippedRecords: 1,
+    });
+    const patched = await memory(["put", "b", "--patch", "--status", "x", "--json"]);
+    expect(patched.error()).toMatchObject({ reason: "RECORD_UNREADABLE" });
+    expect(patched.code).toBe(6);
+    expect((await memory(["put", "b", "--type", "plan", "--ref", "doc:b.md"])).code).toBe(0);
+    expect((await memory(["ls"])).stderr).toBe("");
   });
 
   test("of an empty workspace says so beside stdout", async () => {
