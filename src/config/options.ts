@@ -28,7 +28,7 @@ export const options = [
     key: "database.url",
     type: "text",
     format: formats.databaseUrl,
-    flag: "--database",
+    flag: "--database-url",
     placeholder: "url",
     env: "MEMORYD_DATABASE_URL",
     default: undefined,
