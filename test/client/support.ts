@@ -6,6 +6,7 @@ import { join } from "node:path";
 import type { Transport } from "@connectrpc/connect";
 import { afterAll, beforeAll, onTestFinished } from "vitest";
 import { createMemorydClients } from "../../src/client/clients.js";
+import { readDiscovery } from "../../src/config/discovery.js";
 import { readEnvironment } from "../../src/config/env.js";
 import { type Config, loadConfig } from "../../src/config/load.js";
 import { compile } from "../support/compile.js";
@@ -18,7 +19,8 @@ let ensureOnce: string;
 
 beforeAll(() => {
   compiled = mkdtempSync(join(tmpdir(), "memoryd-compiled-"));
-  const sources = ["test/support/stand-in-daemon.ts", "test/support/ensure-once.ts"];
+  // With the program itself, which is what ensureDaemon() starts when it is told nothing else.
+  const sources = ["test/support/stand-in-daemon.ts", "test/support/ensure-once.ts", "src/main.ts"];
   [standIn, ensureOnce] = compile(sources, compiled) as [string, string];
 });
 afterAll(() => rmSync(compiled, { recursive: true, force: true }));
@@ -54,7 +56,11 @@ export function createInstance(options: Readonly<Record<string, unknown>> = {}):
   const config = loadConfig({ flags, environment: { ...readEnvironment(), variables: {} } });
   const instance = { folder, config, spawned: pids("spawned"), ready: pids("ready") };
   onTestFinished(() => {
-    for (const pid of instance.spawned()) if (isAlive(pid)) process.kill(pid, "SIGKILL");
+    const found = readDiscovery(config.paths.discoveryFile)?.pid ?? process.pid;
+    for (const pid of new Set([...instance.spawned(), found])) {
+      // Our own stands in the file of a test that pretends to be a dead daemon.
+      if (pid !== process.pid && isAlive(pid)) process.kill(pid, "SIGKILL");
+    }
   });
   return instance;
 }
@@ -82,10 +88,10 @@ export function runStandIn({ folder }: Instance, ...how: string[]): ChildProcess
   return child;
 }
 
-/** A program that calls ensureDaemon() as soon as it is let `go`, makes one call and ends. */
+/** A program that calls ensureDaemon() as soon as it is let `go`, makes one call and ends; without `command`, for memoryd itself. */
 export function prepareCaller(
   { folder }: Instance,
-  command: readonly string[],
+  command: readonly string[] = [],
   timeoutMs = 60_000,
 ): { readonly process: ChildProcessWithoutNullStreams; readonly go: () => Promise<Ended> } {
   const child = spawn(process.execPath, [ensureOnce, folder, String(timeoutMs), ...command], {
