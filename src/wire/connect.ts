@@ -4,8 +4,9 @@
  * server to count. What the library refuses before a handler runs never passes here.
  */
 import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
+import { isMemorydError } from "../kernel/errors.js";
 import type { Log } from "../kernel/log.js";
-import { type Outcome, outcomeKey, requestIdKey } from "./context.js";
+import { outcomeKey, requestIdKey } from "./context.js";
 import { connectErrorFrom } from "./errors.js";
 
 /** The snake_case name of a Connect code, as the wire and the metrics spell it. */
@@ -22,20 +23,29 @@ function untilAborted<T>(call: Promise<T>, signal: AbortSignal): Promise<T> {
   });
 }
 
-/** Wraps every call of a router; `log` gets one error line for each failure that clients only see as internal. */
+/** A call that was broken off ends as what broke it: its deadline, a stop, or a caller who has gone. */
+const endOf = (error: unknown, signal: AbortSignal): ConnectError =>
+  signal.aborted && error === signal.reason
+    ? ConnectError.from(error, Code.Canceled)
+    : connectErrorFrom(error);
+
+const hasCause = (error: unknown): boolean => isMemorydError(error) && error.cause !== undefined;
+
+/** Wraps every call of a router; `log` gets one error line for each failure whose cause clients do not see. */
 export function createCallInterceptor(log: Log): Interceptor {
-  const failure = (error: unknown, method: string, requestId: string, outcome: Outcome | undefined) => {
-    const shown = connectErrorFrom(error);
-    if (outcome !== undefined) outcome.code = codeName(shown.code);
-    if (shown.code === Code.Internal) {
-      log.error({ requestId, method, error: shown.cause ?? error }, "a call failed for a reason of our own");
-    }
-    return shown;
-  };
   return (next) => async (request) => {
     const method = `${request.service.typeName}/${request.method.name}`;
     const outcome = request.contextValues.get(outcomeKey);
     const requestId = request.contextValues.get(requestIdKey);
+    const failure = (error: unknown): ConnectError => {
+      const shown = endOf(error, request.signal);
+      if (outcome !== undefined) outcome.code = codeName(shown.code);
+      const thrown = shown.cause ?? error;
+      if (shown.code === Code.Internal || hasCause(thrown)) {
+        log.error({ requestId, method, error: thrown }, "a call failed for a reason of our own");
+      }
+      return shown;
+    };
     try {
       const response = await untilAborted(next(request), request.signal);
       if (!response.stream) {
@@ -50,12 +60,12 @@ export function createCallInterceptor(log: Log): Interceptor {
             yield* messages;
             if (outcome !== undefined) outcome.code = "ok";
           } catch (error) {
-            throw failure(error, method, requestId, outcome);
+            throw failure(error);
           }
         })(),
       };
     } catch (error) {
-      throw failure(error instanceof Error ? error : ConnectError.from(error), method, requestId, outcome);
+      throw failure(error);
     }
   };
 }
