@@ -26,12 +26,10 @@ export type StartFailure = {
   readonly message: string;
 };
 
-/** The members of a JSON object; empty when `file` is absent or holds anything else. */
+/** The members of a JSON object; empty when `file` is absent, cannot be read or holds anything else. */
 function readMembers(file: string): Readonly<Record<string, unknown>> {
-  const text = readFileIfThere(file);
-  if (text === undefined) return {};
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = JSON.parse(readFileIfThere(file) ?? "null");
     return typeof value === "object" && value !== null ? { ...value } : {};
   } catch {
     return {};

@@ -43,8 +43,10 @@ describe("the discovery file", () => {
     }
   });
 
-  test("is absent when there is none", () => {
-    expect(readDiscovery(join(temporaryFolder(), "daemon.json"))).toBeUndefined();
+  test("is absent when there is none, and when it cannot be read", () => {
+    const folder = temporaryFolder();
+    expect(readDiscovery(join(folder, "daemon.json"))).toBeUndefined();
+    expect(readDiscovery(folder)).toBeUndefined();
   });
 
   test.each([
