@@ -1,5 +1,5 @@
 /**
- * Runs the whole suite on another version of Node: `node scripts/test-on-node.mjs 22`.
+ * Runs the suite on another version of Node, all of it or a part: `node scripts/test-on-node.mjs 22 [test/db]`.
  *
  * The binary comes from the npm package that carries it for this machine (Linux and macOS). The sources are
  * copied and installed anew, because compiled packages fit one version of Node only; nothing here changes.
@@ -39,8 +39,8 @@ function installNode(folder, version) {
 }
 
 /** Runs `npm test` there on that Node; answers the exit code. */
-function runSuite(folder, node) {
-  const result = spawnSync("npm", ["test"], {
+function runSuite(folder, node, args) {
+  const result = spawnSync("npm", ["test", "--", ...args], {
     cwd: folder,
     env: {
       ...process.env,
@@ -54,7 +54,7 @@ function runSuite(folder, node) {
   return result.status ?? 1;
 }
 
-function main(version) {
+function main(version, ...args) {
   if (version === undefined || !/^\d+(\.\d+){0,2}$/.test(version)) {
     say("name a version of Node, such as 22 or 24.1.0");
     return 2;
@@ -67,10 +67,10 @@ function main(version) {
     const copy = join(scratch, "memoryd");
     mkdirSync(copy);
     copySources(copy);
-    return runSuite(copy, node);
+    return runSuite(copy, node, args);
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
 }
 
-process.exitCode = main(process.argv[2]);
+process.exitCode = main(...process.argv.slice(2));
