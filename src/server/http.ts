@@ -195,6 +195,11 @@ export function createHttpHandler(parts: HttpParts): (door: Door) => HttpHandler
     response.setHeader(requestIdHeader, exchange.requestId);
     response.setHeader("x-content-type-options", "nosniff");
     parts.observe(exchange, request, response);
-    serve(request, response, exchange).catch((error: unknown) => fail(request, response, exchange, error));
+    serve(request, response, exchange)
+      .catch((error: unknown) => fail(request, response, exchange, error))
+      .catch((error: unknown) => {
+        log.error({ requestId: exchange.requestId, error }, "a request could not even be refused");
+        response.destroy();
+      });
   };
 }

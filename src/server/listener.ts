@@ -151,18 +151,24 @@ function trackStreams(
   // A session that breaks its protocol is closed by the library; its error is the peer's.
   http2.on("sessionError", () => {});
   http2.on("session", (session) => {
+    let streams = 0;
+    // The session's own timeout would be put off by every byte, and so by a request head that never ends.
+    let idle: NodeJS.Timeout | undefined;
     const count = (by: number): void => {
-      const streams = openStreams.get(session);
-      if (streams !== undefined) openStreams.set(session, streams + by);
+      if (session.destroyed) return;
+      streams += by;
+      openStreams.set(session, streams);
+      clearTimeout(idle);
+      if (streams === 0) idle = setTimeout(() => session.destroy(), idleTimeoutMs);
     };
-    openStreams.set(session, 0);
-    session.once("close", () => openStreams.delete(session));
+    count(0);
     session.on("stream", (stream) => {
       count(1);
       stream.once("close", () => count(-1));
     });
-    session.setTimeout(idleTimeoutMs, () => {
-      if (openStreams.get(session) === 0) session.destroy();
+    session.once("close", () => {
+      clearTimeout(idle);
+      openStreams.delete(session);
     });
   });
   return openStreams;

@@ -16,7 +16,7 @@ export type Readiness = {
   readonly failing: () => Promise<string | undefined>;
   /** From now on the answer is {@link stoppingComponent}. */
   readonly beginStopping: () => void;
-  /** Whether stopping began; `whenStopping` listeners are told then, in order. */
+  /** Calls `listener` when stopping begins; the answer takes it back. */
   readonly whenStopping: (listener: () => void) => () => void;
 };
 

@@ -84,6 +84,9 @@ const openServices: ReadonlySet<string> = new Set(
   [Health, ServerReflection, ServerReflectionAlpha].map(({ typeName }) => typeName),
 );
 
+/** A client that has not read its answer so long after the deadline holds memory and no more. */
+const unreadAnswerMs = 10_000;
+
 /** Node's default effort for brotli takes seconds for what is sent once. */
 const brotliQuality = 4;
 
@@ -204,19 +207,9 @@ async function serveCall(
   const end = (reason: unknown): void => controller.abort(reason);
   universal.signal.addEventListener("abort", () => end(universal.signal.reason), { once: true });
   const forget = calls.add({ isStream: !isUnary, end });
-  // The library's own deadline does not end a call whose request is still being sent.
-  const timer =
-    timeoutMs === undefined
-      ? undefined
-      : setTimeout(
-          () =>
-            end(
-              refusal(Code.DeadlineExceeded, "DEADLINE_EXCEEDED", "The call took longer than its deadline."),
-            ),
-          timeoutMs,
-        );
+  const stopClock = timeoutMs === undefined ? () => {} : startClock(timeoutMs, response, end);
   response.once("close", () => {
-    clearTimeout(timer);
+    stopClock();
     forget();
   });
 
@@ -236,6 +229,23 @@ async function serveCall(
   } else {
     writeAnswer(answer, response);
   }
+}
+
+/**
+ * Ends a call at its deadline, also while its request is still being sent, which the library's own deadline does
+ * not; and then the connection of a client that does not read the answer. Answers how to stop it.
+ */
+function startClock(
+  timeoutMs: number,
+  response: HttpResponse,
+  end: (reason: ConnectError) => void,
+): () => void {
+  let timer = setTimeout(() => {
+    end(refusal(Code.DeadlineExceeded, "DEADLINE_EXCEEDED", "The call took longer than its deadline."));
+    timer = setTimeout(() => response.destroy(), unreadAnswerMs);
+    timer.unref();
+  }, timeoutMs);
+  return () => clearTimeout(timer);
 }
 
 /** Whether the library refused the request by an HTTP status alone. */

@@ -133,6 +133,15 @@ describe("over HTTP/2", () => {
     },
   );
 
+  test("no more than 100 streams at once are allowed on a connection", async () => {
+    const session = connectHttp2(`http://127.0.0.1:${server.port}`);
+    const settings = await new Promise<{ maxConcurrentStreams?: number }>((resolve) =>
+      session.once("remoteSettings", resolve),
+    );
+    session.destroy();
+    expect(settings.maxConcurrentStreams).toBe(100);
+  });
+
   test("a thousand streams opened and reset at once leave the server answering", async () => {
     const session = connectHttp2(`http://127.0.0.1:${server.port}`);
     session.on("error", () => {});

@@ -1,5 +1,6 @@
 /** What a request meets at the door, from its id to its route (daemon.md D4, D15, D16, D18–D23). */
 import { request as httpRequest } from "node:http";
+import { connect as connectHttp2 } from "node:http2";
 import { createClient } from "@connectrpc/connect";
 import {
   createConnectTransport,
@@ -9,8 +10,9 @@ import {
 import { describe, expect, test } from "vitest";
 import { MemoryService } from "../../gen/magus/memory/v1/memory_pb.js";
 import { isProof } from "../../src/config/proof.js";
+import { until } from "../support/until.js";
 import { sendHttp2, sendRaw } from "./raw.js";
-import { startTestServer, type TestServer, token } from "./support.js";
+import { answersNormally, startTestServer, type TestServer, token } from "./support.js";
 
 const bearer = { authorization: `Bearer ${token}` };
 const rpcPath = "/magus.memory.v1.MemoryService/GetCursor";
@@ -187,6 +189,52 @@ describe("tokens", () => {
     await call(server, bearer).then(() => answered.push("right"));
     await slowed;
     expect(answered).toEqual(["right", "wrong"]);
+  });
+
+  test("behind a proxy they are counted by the address that the proxy names, else by the connection's (D23)", async () => {
+    const guess = (server: TestServer, forwarded: string) =>
+      call(server, { authorization: "Bearer wrong", "x-forwarded-for": forwarded });
+    const tookMs = async (run: () => Promise<unknown>) => {
+      const startedMs = performance.now();
+      await run();
+      return performance.now() - startedMs;
+    };
+    const proxied = await startTestServer({ flags: { "access.behind_proxy": true } });
+    for (let tries = 0; tries < 8; tries += 1) await guess(proxied, "10.0.0.9, 203.0.113.1");
+    expect(await tookMs(() => guess(proxied, "10.0.0.9, 203.0.113.1"))).toBeGreaterThan(700);
+    expect(await tookMs(() => guess(proxied, "203.0.113.1, 203.0.113.2"))).toBeLessThan(700);
+    const direct = await startTestServer();
+    for (let tries = 0; tries < 8; tries += 1) await guess(direct, `203.0.113.${tries}`);
+    expect(await tookMs(() => guess(direct, "203.0.113.99"))).toBeGreaterThan(700);
+  });
+
+  test("a crowd of wrong ones is turned away without slowing who has the right one (D23)", async () => {
+    const server = await startTestServer();
+    const crowd = Promise.all(
+      Array.from({ length: 300 }, async () => (await call(server, { authorization: "Bearer wrong" })).status),
+    );
+    expect((await call(server, bearer)).status).toBe(200);
+    const statuses = new Set(await crowd);
+    expect(statuses).toEqual(new Set([401, 429]));
+  });
+
+  test("who goes away while its answer is slowed leaves the server answering", async () => {
+    const server = await startTestServer();
+    for (let tries = 0; tries < 6; tries += 1) await call(server, { authorization: "Bearer wrong" });
+    const head = `POST ${rpcPath} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer wrong\r\nContent-Length: 0\r\n\r\n`;
+    await sendRaw(server.port, [head], { timeoutMs: 50 });
+    const session = connectHttp2(server.url ?? "");
+    await new Promise((resolve) => session.once("connect", resolve));
+    const stream = session.request({ ":method": "POST", ":path": rpcPath, authorization: "Bearer wrong" });
+    stream.on("error", () => {});
+    await new Promise((resolve) => session.ping((...told) => resolve(told)));
+    session.destroy();
+    await until(
+      "all are over",
+      () => server.lines.filter(({ message }) => message === "request").length === 8,
+    );
+    expect(await answersNormally(server.port)).toBe(true);
+    expect(server.lines.filter(({ level }) => level === "error")).toEqual([]);
   });
 
   test("every client of the RPC protocols is told in its own words what is missing", async () => {

@@ -7,6 +7,7 @@ import { connect as connectHttp2, type Http2Session, type SecureClientSessionOpt
 import { request as httpsRequest } from "node:https";
 import { type AddressInfo, connect } from "node:net";
 import { Duplex } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createListener, type Listener, type ListenerOptions } from "../../src/server/listener.js";
 import { isHttp2 } from "../../src/server/message.js";
@@ -220,6 +221,37 @@ describe("limits in time and number", () => {
     const { text } = await sendRaw(port, [post("hello")], { until: (seen) => seen.endsWith("1.1:hello") });
     expect(statusesIn(text)).toEqual([200]);
   });
+});
+
+test("a connection may rest between two requests for longer than a head may take", async () => {
+  const { port } = await open({ silenceTimeoutMs: 100 });
+  const socket = connect(port, "127.0.0.1");
+  onTestFinished(() => {
+    socket.destroy();
+  });
+  let text = "";
+  socket.on("data", (chunk) => {
+    text += chunk;
+  });
+  socket.write(post("one"));
+  await until("the first is answered", () => text.endsWith("1.1:one"));
+  await sleep(500);
+  socket.write(post("two"));
+  await until("the second is answered", () => text.endsWith("1.1:two"));
+});
+
+test("an HTTP/2 client that sends the head of a request bit by bit is closed", async () => {
+  const { port } = await open({ idleTimeoutMs: 300 });
+  const socket = connect(port, "127.0.0.1");
+  const closed = new Promise((resolve) => socket.once("close", resolve));
+  socket.on("error", () => {}).resume();
+  socket.write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+  socket.write(Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]));
+  // HEADERS of stream 1 that announces 16,000 bytes.
+  socket.write(Buffer.from([0, 0x3e, 0x80, 1, 4, 0, 0, 0, 1]));
+  const drip = setInterval(() => socket.write(Buffer.from([0])), 50);
+  onTestFinished(() => clearInterval(drip));
+  await closed;
 });
 
 describe("closing", () => {
