@@ -160,10 +160,13 @@ export async function startDaemon(options: Partial<DaemonOptions> = {}): Promise
   return whenReady(started, folder);
 }
 
+/** A folder that outlives a test; who calls must remove it. */
+export const newFolder = (): string => mkdtempSync(join(realpathSync(tmpdir()), "memoryd-e2e-"));
+
 /** A daemon for all tests of a file, started before the first one; its folder goes with it. */
 export function daemonOfFile(flags: () => readonly string[] = () => []): () => Daemon {
   let daemon: Daemon | undefined;
-  const folder = mkdtempSync(join(realpathSync(tmpdir()), "memoryd-e2e-"));
+  const folder = newFolder();
   beforeAll(async () => {
     daemon = await launchDaemon({ folder, flags: flags() });
   });
