@@ -20,7 +20,7 @@ type Spawned = {
 
 /** Runs the program as a process of its own, which does not outlive the test. */
 function spawnMemoryd(args: readonly string[]): Spawned {
-  const child = spawn(process.execPath, [...program, ...args], { cwd: root, env: plainEnvironment() });
+  const child = spawn(process.execPath, [program, ...args], { cwd: root, env: plainEnvironment() });
   const texts = { stdout: "", stderr: "" };
   for (const name of ["stdout", "stderr"] as const) {
     child[name].setEncoding("utf8").on("data", (text: string) => {
@@ -216,7 +216,7 @@ test("a reader that leaves early is no fault", async () => {
     const args = ["memory", "put", name, "--type", "plan", "--ref", "doc:a", "--body", body];
     expect((await memoryd([...args, "--data-dir", daemon.folder])).code).toBe(0);
   }
-  const command = [process.execPath, ...program, "memory", "ls", "--json", "--data-dir", daemon.folder];
+  const command = [process.execPath, program, "memory", "ls", "--json", "--data-dir", daemon.folder];
   const shell = spawn("bash", ["-c", 'set -o pipefail; "$@" | head -c 1', "bash", ...command], {
     cwd: root,
     env: plainEnvironment(),

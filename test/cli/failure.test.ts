@@ -70,9 +70,12 @@ describe("an address where something else answers", () => {
 
   test("that hangs up is no conflict", async () => {
     const run = await atStranger((request) => void request.socket.destroy());
-    for (const command of [["status"], ["memory", "delete", "a"]]) {
+    for (const [command, reason] of [
+      [["status"], "DAEMON_SILENT"],
+      [["memory", "delete", "a"], "CALL_BROKEN_OFF"],
+    ] as const) {
       const { code, error } = await run(command);
-      expect(error()).toMatchObject({ code: "unavailable" });
+      expect(error()).toMatchObject({ code: "unavailable", reason });
       expect(error().message).toMatch(/\.$/);
       expect(code).toBe(9);
     }
