@@ -3,11 +3,12 @@
  *
  * | `daemon.json` names | it counts as ours when | we send |
  * | --- | --- | --- |
- * | a socket | this user owns the socket file, and `/livez` names the instance or proves the token | no token, unless one was given |
- * | a url | `/livez` proves that it has the operator token | the operator token, unless another was given |
+ * | a socket | this user owns the socket file, and `/livez` names the instance | no token, unless one was given |
+ * | a url | `/livez` names the instance and proves that it has the operator token | the operator token, unless another was given |
  * | a url, run without tokens | `/livez` names the instance | no token, unless one was given |
  *
- * A socket is preferred. What answers otherwise is a stranger at a re-used address and gets nothing.
+ * A socket is preferred. What answers otherwise is a stranger at a re-used address and gets nothing; or it is
+ * a daemon of ours that has yet to describe itself, and what the file says is of the one before it.
  */
 import { lstatSync } from "node:fs";
 import type { Transport } from "@connectrpc/connect";
@@ -141,17 +142,17 @@ export async function seekDaemon(config: Config, timeoutMs = probeTimeoutMs): Pr
   const verdicts: Verdict[] = [];
   if (socket !== undefined && isOwnSocket(socket)) {
     const endpoint = { socket };
-    const verdict = await judge(
-      endpoint,
-      timeoutMs,
-      (...about) => namesInstance(about[0]) || proves(...about),
-    );
+    const verdict = await judge(endpoint, timeoutMs, namesInstance);
     if (verdict === "ours") return { daemon: { ...attach({ ...common, endpoint, token: given }), url } };
     verdicts.push(verdict);
   }
   if (url !== undefined && !verdicts.includes("silent")) {
     const endpoint = { url };
-    const verdict = await judge(endpoint, timeoutMs, withoutToken ? namesInstance : proves);
+    const verdict = await judge(
+      endpoint,
+      timeoutMs,
+      (...about) => namesInstance(about[0]) && (withoutToken || proves(...about)),
+    );
     const token = given ?? (withoutToken ? undefined : operatorToken);
     if (verdict === "ours") return { daemon: attach({ ...common, endpoint, token }) };
     verdicts.push(verdict);

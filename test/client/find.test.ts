@@ -92,6 +92,17 @@ describe("findDaemon()", () => {
     expect(await findDaemon(instance.config)).toBeUndefined();
   });
 
+  test.each([
+    ["the same socket", []],
+    ["the same port", ["--no-socket"]],
+  ])("finds none where a new daemon at %s has yet to describe itself", async (_where, how) => {
+    const instance = createInstance();
+    const now = await started(instance, ...how);
+    const { discoveryFile } = instance.config.paths;
+    writeDiscovery(discoveryFile, { ...now, pid: process.pid, instance: "of-the-one-before" });
+    expect(await findDaemon(instance.config)).toBeUndefined();
+  });
+
   test("finds none when the token file was opened to others, rather than trust it", async () => {
     const instance = createInstance();
     await started(instance, "--no-socket");
