@@ -25,10 +25,13 @@ export type Credentials = {
   readonly address: string;
 };
 
-export type Authentication =
-  | { readonly caller: Caller }
-  /** Nobody: to be answered with {@link unauthenticated} after `delayMs`. */
-  | { readonly caller: undefined; readonly delayMs: number };
+export type Authentication = {
+  /** `undefined` for nobody, to be answered with {@link unauthenticated} after `delayMs`. */
+  readonly caller: Caller | undefined;
+  readonly delayMs: number;
+};
+
+const letIn = (caller: Caller): Authentication => ({ caller, delayMs: 0 });
 
 export type Authenticator = {
   readonly authenticate: (credentials: Credentials) => Authentication;
@@ -62,10 +65,9 @@ export function createAuthenticator(options: AuthOptions): Authenticator {
 
   return {
     authenticate: ({ authorization, isTrusted, address }) => {
-      if (operatorDigest === undefined || (isTrusted && authorization === undefined))
-        return { caller: operator };
+      if (operatorDigest === undefined || (isTrusted && authorization === undefined)) return letIn(operator);
       const token = /^Bearer +([^\s]+) *$/i.exec(authorization ?? "")?.[1];
-      if (token !== undefined && isOperatorToken(token)) return { caller: operator };
+      if (token !== undefined && isOperatorToken(token)) return letIn(operator);
       return { caller: undefined, delayMs: authorization === undefined ? 0 : failures.add(address) };
     },
     proofOf: (challenge) =>

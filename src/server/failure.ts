@@ -8,7 +8,7 @@
  * | `application/grpc…` | 200, `grpc-status` and `grpc-message` in the header (trailers only) |
  * | `application/grpc-web…` | the same |
  * | `application/connect+…` | 200, one end-of-stream message with the error |
- * | anything else | the HTTP status, and the error as Connect's JSON |
+ * | anything else, and what concerns HTTP itself | the HTTP status, and the error as Connect's JSON |
  */
 import { Code, ConnectError } from "@connectrpc/connect";
 import { encodeEnvelope } from "@connectrpc/connect/protocol";
@@ -66,24 +66,36 @@ export function sendJson(response: HttpResponse, status: number, value: unknown)
   sendBytes(response, status, jsonType, Buffer.from(`${JSON.stringify(value)}\n`, "utf8"));
 }
 
-/** Answers in plain HTTP, for what must be seen there whatever the protocol: a wrong verb, type or version. */
-export function sendHttpFailure(response: HttpResponse, error: ConnectError, status: number): void {
-  sendJson(response, status, errorToJson(error, undefined));
+/** Thrown for a refusal whose HTTP status is not the one that its code has there. */
+export class HttpRefusal extends Error {
+  override readonly name = "HttpRefusal";
+  readonly error: ConnectError;
+  readonly status: number;
+  /** To be seen in HTTP whatever the protocol: a wrong verb, type or version. */
+  readonly isPlain: boolean;
+
+  constructor(error: ConnectError, status: number, { isPlain = false } = {}) {
+    super(error.message);
+    this.error = error;
+    this.status = status;
+    this.isPlain = isPlain;
+  }
 }
 
-/** Answers `request` with `error`; `status` is for HTTP alone and replaces what the code would mean there. */
+/** Answers `request` with the error, or destroys an answer that has begun. */
 export function sendFailure(
   request: HttpRequest,
   response: HttpResponse,
-  error: ConnectError,
-  status: number = codeToHttpStatus(error.code),
+  failure: ConnectError | HttpRefusal,
 ): void {
   if (response.writableEnded) return;
   if (response.headersSent) {
     response.destroy();
     return;
   }
-  const protocol = protocolFrom(headerOf(request, "content-type"));
+  const { error, status, isPlain } =
+    failure instanceof HttpRefusal ? failure : new HttpRefusal(failure, codeToHttpStatus(failure.code));
+  const protocol = isPlain ? "connect" : protocolFrom(headerOf(request, "content-type"));
   switch (protocol) {
     case "grpc":
     case "grpc-web":
@@ -97,6 +109,6 @@ export function sendFailure(
     }
     case "connect":
       for (const [name, value] of error.metadata) response.setHeader(name, value);
-      sendHttpFailure(response, error, status);
+      sendJson(response, status, errorToJson(error, undefined));
   }
 }

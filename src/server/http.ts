@@ -19,7 +19,7 @@ import { connectErrorFrom } from "../wire/errors.js";
 import { type Authenticator, authenticateHeader, unauthenticated } from "./auth.js";
 import type { Door } from "./doors.js";
 import { createExchange, type Exchange, requestIdHeader } from "./exchange.js";
-import { hiddenFailure, protocolFrom, refusal, sendFailure, sendHttpFailure } from "./failure.js";
+import { HttpRefusal, hiddenFailure, protocolFrom, refusal, sendFailure } from "./failure.js";
 import { assertHost, type CorsRules, corsHeaders, originOf, preflightHeaders } from "./guard.js";
 import {
   bodyGone,
@@ -66,15 +66,16 @@ export function createHttpHandler(parts: HttpParts): (door: Door) => HttpHandler
     response: HttpResponse,
     exchange: Exchange,
     error: unknown,
-    status?: number,
   ): Promise<void> => {
-    const isKnown = isMemorydError(error) || error instanceof ConnectError;
+    if (response.destroyed || response.writableEnded) return;
+    const refused = error instanceof HttpRefusal ? error.error : error;
+    const isKnown = isMemorydError(refused) || refused instanceof ConnectError;
     if (!isKnown) log.error({ requestId: exchange.requestId, error }, "a request could not be answered");
-    const shown = isKnown ? connectErrorFrom(error) : hiddenFailure();
-    if (shown.code === Code.Unauthenticated) response.setHeader("www-authenticate", authenticateHeader);
+    const shown = isKnown ? connectErrorFrom(refused) : hiddenFailure();
     exchange.outcome.code ||= codeName(shown.code);
     await bodyGone(request);
-    sendFailure(request, response, shown, status);
+    if (shown.code === Code.Unauthenticated) response.setHeader("www-authenticate", authenticateHeader);
+    sendFailure(request, response, error instanceof HttpRefusal ? error : shown);
   };
 
   /** Where the request comes from; behind a proxy, where the proxy says that it comes from. */
@@ -111,14 +112,8 @@ export function createHttpHandler(parts: HttpParts): (door: Door) => HttpHandler
     exchange.label = route.path;
     if (!route.verbs.includes(request.method ?? "")) {
       response.setHeader("allow", route.verbs.join(", "));
-      const error = refusal(
-        Code.Unimplemented,
-        "WRONG_VERB",
-        `This path takes ${route.verbs.join(" and ")} only.`,
-      );
-      exchange.outcome.code = codeName(error.code);
-      sendHttpFailure(response, error, 405);
-      return;
+      const message = `This path takes ${route.verbs.join(" and ")} only.`;
+      throw new HttpRefusal(refusal(Code.Unimplemented, "WRONG_VERB", message), 405, { isPlain: true });
     }
     if (route.right !== undefined && exchange.caller !== undefined) assertRight(exchange.caller, route.right);
     await route.run(request, response);
@@ -126,14 +121,8 @@ export function createHttpHandler(parts: HttpParts): (door: Door) => HttpHandler
 
   const serve = async (request: HttpRequest, response: HttpResponse, exchange: Exchange): Promise<void> => {
     if (headerBytesOf(request) > maxHeaderBytes) {
-      const error = new MemorydError(
-        "resource_exhausted",
-        `Send at most ${maxHeaderBytes} bytes of headers.`,
-        {
-          reason: "HEADERS_TOO_LARGE",
-        },
-      );
-      return fail(request, response, exchange, error, 431);
+      const message = `Send at most ${maxHeaderBytes} bytes of headers.`;
+      throw new HttpRefusal(refusal(Code.ResourceExhausted, "HEADERS_TOO_LARGE", message), 431);
     }
     if (exchange.door === "tcp" && passGuards(request, response)) return;
     if (exchange.door === "socket") {
@@ -144,13 +133,13 @@ export function createHttpHandler(parts: HttpParts): (door: Door) => HttpHandler
     const route = method === undefined ? routes.get(path) : undefined;
     const isOpen = method?.isOpen ?? (route !== undefined && route.right === undefined);
     if (!isOpen) {
-      const { caller, ...refused } = authenticator.authenticate({
+      const { caller, delayMs } = authenticator.authenticate({
         authorization: headerOf(request, "authorization"),
         isTrusted: exchange.door === "socket",
         address: addressOf(request),
       });
       if (caller === undefined) {
-        await slowDown("delayMs" in refused ? refused.delayMs : 0);
+        await slowDown(delayMs);
         throw unauthenticated();
       }
       exchange.caller = caller;
@@ -167,8 +156,8 @@ export function createHttpHandler(parts: HttpParts): (door: Door) => HttpHandler
     } else if (route !== undefined) {
       await runRoute(route, request, response, exchange);
     } else {
-      const error = refusal(Code.Unimplemented, "PATH_UNKNOWN", "This daemon serves nothing at this path.");
-      await fail(request, response, exchange, error, 404);
+      const message = "This daemon serves nothing at this path.";
+      throw new HttpRefusal(refusal(Code.Unimplemented, "PATH_UNKNOWN", message), 404);
     }
   };
 

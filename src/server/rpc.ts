@@ -7,7 +7,7 @@ import { brotliCompress, constants } from "node:zlib";
 import type { DescFile } from "@bufbuild/protobuf";
 import {
   Code,
-  ConnectError,
+  type ConnectError,
   type ConnectRouter,
   createConnectRouter,
   createContextKey,
@@ -26,24 +26,15 @@ import { ServerReflection } from "../../gen/grpc/reflection/v1/reflection_pb.js"
 import { ServerReflection as ServerReflectionAlpha } from "../../gen/grpc/reflection/v1alpha/reflection_pb.js";
 import { Health } from "../../gen/health/v1/health_pb.js";
 import { maxRequestBytes, maxResponseBytes } from "../kernel/limits.js";
-import type { Log } from "../kernel/log.js";
-import { codeName } from "../wire/connect.js";
 import { callerKey, outcomeKey, requestIdKey } from "../wire/context.js";
 import { untilAborted } from "./abortable.js";
 import type { OpenCalls } from "./calls.js";
 import { limitDeadline } from "./deadline.js";
 import type { Exchange } from "./exchange.js";
-import {
-  hiddenFailure,
-  type Protocol,
-  protocolFrom,
-  refusal,
-  sendFailure,
-  sendHttpFailure,
-} from "./failure.js";
+import { HttpRefusal, type Protocol, protocolFrom, refusal } from "./failure.js";
 import { registerHealth } from "./health.js";
 import { errorFromAnswer, requestErrorFrom } from "./library-refusal.js";
-import { bodyGone, type HttpRequest, type HttpResponse, headerOf } from "./message.js";
+import { type HttpRequest, type HttpResponse, headerOf } from "./message.js";
 import type { Readiness } from "./readiness.js";
 import { registerReflection } from "./reflection.js";
 
@@ -54,7 +45,6 @@ export type RpcOptions = {
   readonly detailFiles: readonly DescFile[];
   readonly readiness: Readiness;
   readonly calls: OpenCalls;
-  readonly log: Log;
 };
 
 export type RpcMethod = {
@@ -67,7 +57,7 @@ export type RpcMethod = {
 
 export type Rpc = {
   readonly methodAt: (path: string) => RpcMethod | undefined;
-  /** Answers the request; never rejects. */
+  /** Answers the request. Rejects with what it is to be refused for instead. */
   readonly serve: (
     method: RpcMethod,
     request: HttpRequest,
@@ -128,7 +118,7 @@ const boundary: Interceptor = (next) => async (request) => {
 };
 
 export function createRpc(options: RpcOptions): Rpc {
-  const { calls, log } = options;
+  const { calls } = options;
   const router = createConnectRouter({
     interceptors: [boundary, ...options.interceptors],
     acceptCompression: [compressionGzip, brotli],
@@ -162,18 +152,8 @@ export function createRpc(options: RpcOptions): Rpc {
   return {
     methodAt: (path) => methods.get(path),
     serve: async (method, request, response, exchange) => {
-      try {
-        const serveIt = () => serveCall(method, request, response, exchange, calls);
-        await (exchange.span === undefined ? serveIt() : exchange.span.run(serveIt));
-      } catch (error) {
-        if (response.destroyed || response.writableEnded) return;
-        const shown = error instanceof ConnectError ? error : hiddenFailure();
-        if (shown !== error)
-          log.error({ requestId: exchange.requestId, error }, "an RPC could not be answered");
-        await bodyGone(request);
-        exchange.outcome.code ||= codeName(shown.code);
-        sendFailure(request, response, shown);
-      }
+      const serveIt = () => serveCall(method, request, response, exchange, calls);
+      await (exchange.span === undefined ? serveIt() : exchange.span.run(serveIt));
     },
   };
 }
@@ -188,9 +168,7 @@ async function serveCall(
   if (request.method !== "POST") {
     response.setHeader("allow", "POST");
     const error = refusal(Code.Unimplemented, "POST_ONLY", "RPCs are called with POST.");
-    exchange.outcome.code = codeName(error.code);
-    sendHttpFailure(response, error, 405);
-    return;
+    throw new HttpRefusal(error, 405, { isPlain: true });
   }
   const protocol = protocolFrom(headerOf(request, "content-type"));
   const isUnary = handler.method.methodKind === "unary";
@@ -219,16 +197,9 @@ async function serveCall(
     // Node would destroy a request whose reading stops early, and with it the connection that should say why.
     body: untilAborted<Uint8Array>(request.iterator({ destroyOnReturn: false }), controller.signal),
   });
-  if (isRefusedByHttp(answer)) {
-    sendHttpRefusal(answer.status, response, exchange);
-  } else if (isUnary && !progress.isReached) {
-    const error = await errorFromAnswer(answer, protocol);
-    await bodyGone(request);
-    exchange.outcome.code = codeName(error.code);
-    sendFailure(request, response, error);
-  } else {
-    writeAnswer(answer, response);
-  }
+  if (isRefusedByHttp(answer)) throw httpRefusal(answer.status, response);
+  if (isUnary && !progress.isReached) throw await errorFromAnswer(answer, protocol);
+  writeAnswer(answer, response);
 }
 
 /**
@@ -252,19 +223,19 @@ function startClock(
 const isRefusedByHttp = ({ status, body }: UniversalServerResponse): boolean =>
   status >= 400 && body === undefined;
 
-function sendHttpRefusal(status: number, response: HttpResponse, exchange: Exchange): void {
-  const error =
-    status === 505
-      ? refusal(Code.Unimplemented, "HTTP2_NEEDED", "Calls that stream both ways need HTTP/2.")
-      : refusal(
-          Code.InvalidArgument,
-          "CONTENT_TYPE_UNKNOWN",
-          "Send application/json, application/proto, or a content type of gRPC, gRPC-Web or Connect streaming.",
-        );
-  // Clients that expect to send and receive at once would wait for ever on this connection.
-  if (status === 505) response.setHeader("connection", "close");
-  exchange.outcome.code = codeName(error.code);
-  sendHttpFailure(response, error, status);
+function httpRefusal(status: number, response: HttpResponse): HttpRefusal {
+  if (status === 505) {
+    // Clients that expect to send and receive at once would wait for ever on this connection.
+    response.setHeader("connection", "close");
+    const error = refusal(Code.Unimplemented, "HTTP2_NEEDED", "Calls that stream both ways need HTTP/2.");
+    return new HttpRefusal(error, status, { isPlain: true });
+  }
+  const error = refusal(
+    Code.InvalidArgument,
+    "CONTENT_TYPE_UNKNOWN",
+    "Send application/json, application/proto, or a content type of gRPC, gRPC-Web or Connect streaming.",
+  );
+  return new HttpRefusal(error, status, { isPlain: true });
 }
 
 /** Starts to write; the promise of the library never settles for an answer that was written whole. */

@@ -106,7 +106,6 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     detailFiles: parts.detailFiles ?? [],
     readiness,
     calls,
-    log,
   });
   const routes = createRoutes({
     authenticator,

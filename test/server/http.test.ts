@@ -237,6 +237,16 @@ describe("tokens", () => {
     expect(server.lines.filter(({ level }) => level === "error")).toEqual([]);
   });
 
+  test("a large request that is refused leaves its HTTP/2 connection good for the next", async () => {
+    const server = await startTestServer();
+    const client = createClient(MemoryService, createGrpcTransport({ baseUrl: server.url ?? "" }));
+    const memory = { body: "x".repeat(6 * 1024 * 1024) };
+    for (let round = 0; round < 3; round += 1) {
+      await expect(client.updateMemory({ memory })).rejects.toThrow(/^\[unauthenticated\]/);
+    }
+    expect((await client.getCursor({}, { headers: bearer })).content).toBe("here");
+  });
+
   test("every client of the RPC protocols is told in its own words what is missing", async () => {
     const server = await startTestServer();
     const baseUrl = server.url ?? "";
