@@ -1,10 +1,11 @@
 /** serve (daemon.md D1, D6), status and stop (D10), and token as a person or a script runs them, with real processes. */
 import { spawn } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
+import { type AddressInfo, connect, createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { memorydVersion } from "../../src/config/version.js";
+import { acquireOwnership } from "../../src/db/sqlite/ownership.js";
 import { root } from "../support/compile.js";
 import { plainEnvironment, program, startDaemon } from "../support/daemon.js";
 import { temporaryFolder } from "../support/folder.js";
@@ -153,6 +154,33 @@ describe("memoryd stop", () => {
     expect(existsSync(join(daemon.folder, "daemon.json"))).toBe(false);
     expect(await daemon.ended).toEqual({ code: 0, signal: null });
     await startDaemon({ folder: daemon.folder });
+  });
+
+  test("waits while a call may still finish, and says so", async () => {
+    const daemon = await startDaemon({ flags: ["--stop-grace-ms", "3000"] });
+    const unfinished = connect(daemon.port, "127.0.0.1");
+    unfinished
+      .on("error", () => {})
+      .write(
+        [
+          "POST /magus.memory.v1.MemoryService/GetCursor HTTP/1.1",
+          "Host: 127.0.0.1",
+          `Authorization: Bearer ${daemon.token}`,
+          "Content-Type: application/json",
+          "Content-Length: 100",
+          "\r\n{",
+        ].join("\r\n"),
+      );
+    onTestFinished(() => void unfinished.destroy());
+    const isOpen = async (): Promise<boolean> =>
+      (await memoryd(["status", "--data-dir", daemon.folder])).code === 0;
+    await until("the daemon has the call", isOpen);
+    const { code, stderr } = await memoryd(["stop", "--data-dir", daemon.folder]);
+    acquireOwnership(join(daemon.folder, "memoryd.db")).release();
+    expect(stderr).toBe(
+      `The daemon (process ${daemon.child.pid}) is finishing what it began; waiting for it.\n`,
+    );
+    expect(code).toBe(0);
   });
 
   test("has nothing to do where none runs, and succeeds", async () => {
