@@ -82,15 +82,8 @@ export function serveArguments({ folder, flags = [], preload = [] }: DaemonOptio
   return [...imports, program, "serve", "--json", "--data-dir", folder, "--listen", "127.0.0.1:0", ...flags];
 }
 
-/** Runs `memoryd serve` without waiting for anything. Who calls must see to its end. */
-export function spawnDaemon(options: DaemonOptions): DaemonProcess {
-  const stdio = options.preload === undefined ? [] : ["ipc" as const];
-  const child = spawn(process.execPath, serveArguments(options), {
-    cwd: root,
-    env: plainEnvironment(),
-    stdio: ["ignore", "pipe", "pipe", ...stdio],
-  });
-  // A test that ran out of time leaves its daemons behind; they go with the process that it ran in.
+/** What a process says and how it ends; it goes at the latest with the process that tests run in. */
+export function follow(child: ChildProcess): DaemonProcess {
   const endWithUs = (): void => void child.kill("SIGKILL");
   process.once("exit", endWithUs);
   child.once("close", () => process.off("exit", endWithUs));
@@ -106,7 +99,19 @@ export function spawnDaemon(options: DaemonOptions): DaemonProcess {
   return { child, ended, stdout: () => output.stdout, stderr: () => output.stderr };
 }
 
-/** Resolves with `process` as a daemon once it says that it is ready; rejects with what it said when it ends. */
+/** Runs `memoryd serve` without waiting for anything. Who calls must see to its end. */
+export function spawnDaemon(options: DaemonOptions): DaemonProcess {
+  const messages = options.preload === undefined ? [] : ["ipc" as const];
+  return follow(
+    spawn(process.execPath, serveArguments(options), {
+      cwd: root,
+      env: plainEnvironment(),
+      stdio: ["ignore", "pipe", "pipe", ...messages],
+    }),
+  );
+}
+
+/** Resolves with the process as a daemon once it says that it is ready; rejects with what it said when it ends. */
 export async function whenReady(started: DaemonProcess, folder: string): Promise<Daemon> {
   const { child, ended, stdout, stderr } = started;
   await new Promise<void>((resolve, reject) => {
