@@ -29,16 +29,21 @@ const refusal = (message: string, reason: string): MemorydError =>
 
 const hasTls = (config: Config): boolean => config.tls.cert !== undefined && config.tls.key !== undefined;
 
-/** Throws `invalid_argument` when the configuration would let strangers in. */
+/**
+ * Throws `invalid_argument` when the configuration would let strangers in. The loader refuses the same; here
+ * it holds for every configuration, whoever made it.
+ */
 export function assertMayListen(config: Config): void {
   const { listen, access } = config;
-  if (!listen.tcp || isLoopbackHost(listen.host)) return;
-  if (access.insecureNoAuth) {
+  if (!listen.tcp) return;
+  const isLocal = isLoopbackHost(listen.host);
+  if (access.insecureNoAuth && (!isLocal || access.behindProxy)) {
     throw refusal(
-      "--insecure-no-auth is only possible on a loopback address; leave it out, or listen on 127.0.0.1.",
+      "--insecure-no-auth is only possible on a loopback address without a proxy; leave it out, or listen on 127.0.0.1.",
       "NO_AUTH_BEYOND_LOOPBACK",
     );
   }
+  if (isLocal) return;
   if (!hasTls(config) && !access.behindProxy) {
     throw refusal(
       "Listening beyond loopback needs --tls-cert and --tls-key, or --behind-proxy when a proxy does the TLS.",
@@ -118,7 +123,7 @@ function socketFileFrom(config: Config, log: Log): string | undefined {
   if (file !== undefined && byteLength(file) <= maxSocketPathBytes) return file;
   log.warn(
     {},
-    `The socket is not opened, because no path for it fits into ${maxSocketPathBytes} bytes here; the TCP port serves alone.`,
+    `The socket is not opened, because this system has no place for one within ${maxSocketPathBytes} bytes; the TCP port serves alone.`,
   );
   return undefined;
 }

@@ -22,11 +22,18 @@ export type Exchange = {
 export const unknownLabel = "unknown";
 export const requestIdHeader = "x-request-id";
 
-const requestIdBytes = 8;
+/** Chance once a process and then a count: chance for every request costs more than guarding it. */
+const processPart = randomHex(4);
+let requests = 0;
+
+function nextRequestId(): string {
+  requests = (requests + 1) % 2 ** 32;
+  return `${processPart}${requests.toString(16).padStart(8, "0")}`;
+}
 
 /** The client's own id when it is short and plain enough for a log line, else a new one. */
 const requestIdFrom = (sent: string | undefined): string =>
-  sent !== undefined && /^[A-Za-z0-9._:-]{1,64}$/.test(sent) ? sent : randomHex(requestIdBytes);
+  sent !== undefined && /^[A-Za-z0-9._:-]{1,64}$/.test(sent) ? sent : nextRequestId();
 
 export const createExchange = (door: Door, sentRequestId: string | undefined): Exchange => ({
   requestId: requestIdFrom(sentRequestId),

@@ -25,6 +25,21 @@ export function authorityFrom(text: string | undefined): Authority | undefined {
   return { host: hostname.replace(/\.$/, ""), port };
 }
 
+const maxKnownHosts = 64;
+
+/** {@link assertHost} that remembers the few Hosts that it let pass, because every request of a client has the same. */
+export function createHostGuard(allowHost: readonly string[]): (text: string | undefined) => Authority {
+  const known = new Map<string, Authority>();
+  return (text) => {
+    const before = text === undefined ? undefined : known.get(text);
+    if (before !== undefined) return before;
+    const authority = assertHost(text, allowHost);
+    if (known.size >= maxKnownHosts) known.clear();
+    if (text !== undefined) known.set(text, authority);
+    return authority;
+  };
+}
+
 /** Throws when the Host that a request names is none that this daemon answers to. */
 export function assertHost(text: string | undefined, allowHost: readonly string[]): Authority {
   const authority = authorityFrom(text);

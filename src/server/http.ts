@@ -20,7 +20,7 @@ import { type Authenticator, authenticateHeader, unauthenticated } from "./auth.
 import type { Door } from "./doors.js";
 import { createExchange, type Exchange, requestIdHeader } from "./exchange.js";
 import { HttpRefusal, hiddenFailure, protocolFrom, refusal, sendFailure } from "./failure.js";
-import { assertHost, type CorsRules, corsHeaders, originOf, preflightHeaders } from "./guard.js";
+import { type CorsRules, corsHeaders, createHostGuard, originOf, preflightHeaders } from "./guard.js";
 import {
   bodyGone,
   type HttpHandler,
@@ -56,7 +56,8 @@ const socketAuthority = "localhost";
 
 export function createHttpHandler(parts: HttpParts): (door: Door) => HttpHandler {
   const { config, log, authenticator, rpc, routes } = parts;
-  const { allowHost, allowOrigin, behindProxy } = config.access;
+  const { allowOrigin, behindProxy } = config.access;
+  const passHost = createHostGuard(config.access.allowHost);
   const isTls = config.tls.cert !== undefined;
   const schemes = behindProxy ? (["http", "https"] as const) : ([isTls ? "https" : "http"] as const);
   let slowedAnswers = 0;
@@ -89,9 +90,8 @@ export function createHttpHandler(parts: HttpParts): (door: Door) => HttpHandler
   /** Checks what a browser may have been talked into. Answers whether the request was a preflight, and so is done. */
   const passGuards = (request: HttpRequest, response: HttpResponse): boolean => {
     const written = isHttp2(request) ? request.headers[":authority"] : undefined;
-    const own = assertHost(written ?? headerOf(request, "host"), allowHost);
-    if (written !== undefined && request.headers.host !== undefined)
-      assertHost(request.headers.host, allowHost);
+    const own = passHost(written ?? headerOf(request, "host"));
+    if (written !== undefined && request.headers.host !== undefined) passHost(request.headers.host);
     const origin = originOf(headerOf(request, "origin"), own, { allowOrigin, schemes });
     response.setHeader("vary", "Origin");
     if (origin === undefined) return false;

@@ -194,6 +194,7 @@ describe("beyond loopback (D21, D22)", () => {
     ["[::1]:0", {}, undefined],
     ["localhost:0", {}, undefined],
     ["127.0.0.1:0", noAuth, undefined],
+    ["127.0.0.1:0", { ...proxy, ...noAuth }, "NO_AUTH_BEYOND_LOOPBACK"],
     ["0.0.0.0:0", {}, "TLS_REQUIRED"],
     ["[::]:0", {}, "TLS_REQUIRED"],
     ["192.0.2.1:0", {}, "TLS_REQUIRED"],
