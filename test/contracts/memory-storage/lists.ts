@@ -102,6 +102,14 @@ export function listPromises(open: OpenStorage): void {
       expect(pages.reduce((sum, [, unreadable]) => sum + Number(unreadable), 0)).toBe(3);
     });
 
+    test("counts damaged rows wherever they lie in a long page", async () => {
+      const { storage, probe } = await opened(open);
+      await Promise.all(oneTo(1_300).map((number) => put(storage, nameAt(number))));
+      for (const number of [1, 700, 1_300]) await probe.damage("here", nameAt(number), "type");
+      const { records, unreadable, nextAfter } = await listed(storage);
+      expect([records.length, unreadable, nextAfter]).toEqual([1_297, 3, undefined]);
+    });
+
     test("of damaged rows alone is empty", async () => {
       const { storage, probe } = await opened(open);
       await put(storage, "a");
