@@ -6,7 +6,7 @@ import { type Argument, type Command, type CommanderError, Option } from "comman
 import type { Environment } from "../config/env.js";
 import { type Config, loadConfig } from "../config/load.js";
 import type { Input } from "./input.js";
-import type { Setting } from "./options.js";
+import { collect, type Setting } from "./options.js";
 import type { Output } from "./output.js";
 
 /** What a command is given to work with. */
@@ -81,9 +81,6 @@ export function examplesText(examples: readonly Example[]): string {
     "\n",
   );
 }
-
-const collect = (value: string, before: unknown): readonly string[] =>
-  Array.isArray(before) ? [...before, value] : [value];
 
 /** An option that can be given more than once. */
 export const repeatable = (usage: string, help: string): Option =>

@@ -9,7 +9,8 @@ import { type OptionKey, optionsOf } from "../config/options.js";
 /** An option of the table that a command takes. */
 export type Setting = { readonly key: string; readonly option: ParsedOption };
 
-const append = (value: string, before: unknown): readonly string[] =>
+/** Collects the values of an option that is given more than once. */
+export const collect = (value: string, before: unknown): readonly string[] =>
   Array.isArray(before) ? [...before, value] : [value];
 
 function settingFrom(option: Option): Setting | undefined {
@@ -19,7 +20,7 @@ function settingFrom(option: Option): Setting | undefined {
     usage,
     `${option.help} (default: ${defaultTextOf(option)}; variable: ${option.env})`,
   );
-  return { key: option.key, option: option.type === "list" ? parsed.argParser(append) : parsed };
+  return { key: option.key, option: option.type === "list" ? parsed.argParser(collect) : parsed };
 }
 
 /** Those of the options of `scope` that can be flags, or of these only the ones with `keys`. */

@@ -6,6 +6,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
@@ -61,6 +62,16 @@ test("a running daemon is well, and the parts say that they are its", async () =
   expect(about("database")).toMatch(/is in use\.$/);
   expect(about("port")).toBe(`${daemon.url} is the daemon's.`);
   expect(about("socket")).toBe(`${daemon.socket} is the daemon's.`);
+});
+
+test("a folder behind a link is looked at, not the link", async () => {
+  const folder = temporaryFolder();
+  const link = join(temporaryFolder(), "link");
+  symlinkSync(folder, link);
+  expect(await doctor(link)).toMatchObject({ code: 0, ok: true });
+  chmodSync(folder, 0o750);
+  expect(only(await doctor(link, ["--fix"]), "fixed").name).toBe("data");
+  expect(statSync(folder).mode & 0o777).toBe(0o700);
 });
 
 test("people get a line for each check and a summary", async () => {

@@ -2,7 +2,7 @@
  * What `doctor` looks at in the instance's folders: whose they are, who else may look into them, and the
  * token. Modes are repaired; what belongs to somebody else, or is no token, is for a person to decide.
  */
-import { accessSync, chmodSync, constants, lstatSync, readdirSync, type Stats } from "node:fs";
+import { accessSync, chmodSync, constants, lstatSync, readdirSync, type Stats, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { hasFileModes } from "../../config/env.js";
 import { privateFileMode, privateFolderMode } from "../../config/files.js";
@@ -29,10 +29,10 @@ function modeFault(part: string, path: string, stat: Stats, wanted: number, user
 }
 
 function folderFindings(part: string, folder: string, { environment }: Instance): readonly Finding[] {
-  const stat = statOf(folder);
+  // Through links, since a folder may well lie on another disk.
+  const stat = statSync(folder, { throwIfNoEntry: false });
   if (stat === undefined) return [well(part, `${folder} is made at the first start.`)];
-  if (!stat.isDirectory() && !stat.isSymbolicLink())
-    return [fault(part, `${folder} is in the way of a folder; move it elsewhere.`)];
+  if (!stat.isDirectory()) return [fault(part, `${folder} is in the way of a folder; move it elsewhere.`)];
   const wrong = modeFault(part, folder, stat, privateFolderMode, environment.userId);
   if (wrong !== undefined) return [wrong];
   try {

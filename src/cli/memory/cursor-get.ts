@@ -15,7 +15,7 @@ export const cursorGetCommand: CommandSpec = {
   ],
   run: async (invocation) => {
     const { output, isJson } = invocation;
-    await withMemory(invocation, "cursor get", async (memory) => {
+    await withMemory(invocation, async (memory) => {
       let updateTime: string | undefined;
       const onHeader = (header: Headers): void => {
         updateTime = header.get(updateTimeMetadata) ?? undefined;

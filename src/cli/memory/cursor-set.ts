@@ -40,7 +40,7 @@ export const cursorSetCommand: CommandSpec = {
     const { output, isJson } = invocation;
     const options = preconditionOf(invocation);
     const sent = await contentFrom(invocation);
-    await withMemory(invocation, "cursor set", async (memory) => {
+    await withMemory(invocation, async (memory) => {
       let updateTime = "";
       const onHeader = (header: Headers): void => {
         updateTime = header.get(updateTimeMetadata) ?? "";

@@ -2,7 +2,9 @@
 import { Argument, Option } from "commander";
 import type { CommandSpec } from "../command.js";
 import { callSettings } from "../options.js";
-import { ifUpdateTimeOption, nameFrom, preconditionOf, withMemory } from "./records.js";
+import { ifUpdateTimeOption, type MemoryClient, nameFrom, preconditionOf, withMemory } from "./records.js";
+
+const absent = "There is no such record here; correct the name, or add --allow-missing.";
 
 export const deleteCommand: CommandSpec = {
   description:
@@ -26,9 +28,10 @@ export const deleteCommand: CommandSpec = {
     const name = nameFrom(invocation.arguments[0]);
     const options = preconditionOf(invocation);
     const allowMissing = isSet("allowMissing");
-    await withMemory(invocation, "delete", async (memory) => {
+    const remove = async (memory: MemoryClient): Promise<void> => {
       await memory.deleteMemory({ name, allowMissing }, options);
-    });
+    };
+    await withMemory(invocation, remove, absent);
     if (isJson) await output.json({});
     else await output.write(`Deleted ${name}.\n`);
     return undefined;

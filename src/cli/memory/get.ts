@@ -8,7 +8,7 @@ import { MemorydError } from "../../kernel/errors.js";
 import { nearestNames } from "../../memory/nearest.js";
 import type { CommandSpec } from "../command.js";
 import { callSettings } from "../options.js";
-import { type MemoryClient, nameFrom, pagesOf, withMemory } from "./records.js";
+import { type MemoryClient, nameFrom, pagesOf, recordNotFoundReason, withMemory } from "./records.js";
 import { recordText } from "./view.js";
 
 /** The record, or `not_found` with the names that may have been meant. */
@@ -24,7 +24,7 @@ async function findRecord(memory: MemoryClient, name: string): Promise<RecordMes
     "not_found",
     `There is no record ${name} here; memoryd memory ls lists those there are.`,
     {
-      reason: "RECORD_NOT_FOUND",
+      reason: recordNotFoundReason,
       ...(nearest.length === 0 ? {} : { metadata: { nearest: nearest.join(",") } }),
     },
   );
@@ -43,7 +43,7 @@ export const getCommand: CommandSpec = {
   run: async (invocation) => {
     const { output, isJson } = invocation;
     const name = nameFrom(invocation.arguments[0]);
-    await withMemory(invocation, "get", async (memory) => {
+    await withMemory(invocation, async (memory) => {
       const record = await findRecord(memory, name);
       if (isJson) await output.json(jsonFromRecord(record));
       else await output.write(recordText(record));

@@ -89,7 +89,7 @@ async function printJson(pages: AsyncIterable<Page>, output: Output): Promise<vo
 async function list(invocation: Invocation): Promise<void> {
   const { output, isJson, isSet, text } = invocation;
   const pageSize = pageSizeFrom(text("pageSize"));
-  await withMemory(invocation, "ls", async (memory) => {
+  await withMemory(invocation, async (memory) => {
     const pages = pagesOf(memory, pageSize);
     if (isJson) {
       await printJson(pages, output);

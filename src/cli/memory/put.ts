@@ -20,6 +20,8 @@ import { countText, timeText, typeText } from "./view.js";
 
 const kinds = Object.keys(refKinds).join(", ");
 
+const absent = "There is no such record here; leave out --no-create to make it, or correct the name.";
+
 /**
  * A partial update is refused for a field that it does not name only when there is no record to change, and
  * then the daemon's sentence about that field would puzzle who mistyped the name.
@@ -41,6 +43,7 @@ async function write(memory: MemoryClient, draft: Draft, invocation: Invocation)
   const { output, isJson, isSet } = invocation;
   const request = {
     memory: draft.record,
+    // The parser keeps --no-create under this name.
     allowMissing: !isSet("create"),
     ...(isSet("patch") ? { updateMask: { paths: [...draft.fields] } } : {}),
   };
@@ -91,7 +94,7 @@ export const putCommand: CommandSpec = {
     preconditionOf(invocation);
     const draft = await draftFrom(invocation);
     try {
-      await withMemory(invocation, "put", (memory) => write(memory, draft, invocation));
+      await withMemory(invocation, (memory) => write(memory, draft, invocation), absent);
     } catch (error) {
       throw invocation.isSet("patch") ? withAbsenceTold(error, draft) : error;
     }

@@ -8,7 +8,7 @@ import { createMemorydClients, type MemorydClients } from "../../client/clients.
 import { ensureDaemon } from "../../client/ensure.js";
 import { conflictFromError, jsonFromConflict, type RecordMessage } from "../../client/record-json.js";
 import { invalidArgument, MemorydError } from "../../kernel/errors.js";
-import { isSlug } from "../../memory/model.js";
+import { assertValid, slugViolations } from "../../memory/model.js";
 import { preconditionFrom, preconditionMetadata } from "../../memory/precondition.js";
 import { memorydErrorFromConnect } from "../../wire/received.js";
 import type { Invocation } from "../command.js";
@@ -19,41 +19,38 @@ export type MemoryClient = MemorydClients["memory"];
 
 const skippedMetadata = "memoryd-skipped-records";
 export const updateTimeMetadata = "memoryd-update-time";
+export const recordNotFoundReason = "RECORD_NOT_FOUND";
 const sayAfterMs = 1_000;
 
-/** What to say where the daemon speaks of fields of its messages. */
-const hints: Readonly<Record<string, string>> = {
-  put: "There is no such record here; leave out --no-create to make it, or correct the name.",
-  delete: "There is no such record here; correct the name, or add --allow-missing.",
-};
-
-/** The daemon's error with what is stored now, and with the command's own options in its sentence. */
-function translated(error: ConnectError, command: string): MemorydError {
+/** The daemon's error with what is stored now; `absent` speaks of the command's options where it has fields. */
+function translated(error: ConnectError, absent: string | undefined): MemorydError {
   const conflict = conflictFromError(error);
   const current: Shown | undefined =
     conflict === undefined ? undefined : { lines: conflictText(conflict), json: jsonFromConflict(conflict) };
   const received = memorydErrorFromConnect(error, current);
-  const hint = received.reason === "RECORD_NOT_FOUND" ? hints[command] : undefined;
-  if (hint === undefined) return received;
   const { code, reason, metadata } = received;
-  return new MemorydError(code, hint, { reason, metadata, cause: error });
+  if (absent === undefined || reason !== recordNotFoundReason) return received;
+  return new MemorydError(code, absent, { reason, metadata, cause: error });
 }
 
-/** Runs `use` on the daemon of the configuration, which is started when there is none. */
+/**
+ * Runs `use` on the daemon of the configuration, which is started when there is none. `absent` is the sentence
+ * for a record that is not there.
+ */
 export async function withMemory(
-  invocation: Invocation,
-  command: string,
+  { config: load, output }: Invocation,
   use: (memory: MemoryClient) => Promise<void>,
+  absent?: string,
 ): Promise<void> {
-  const { config, output } = invocation;
+  const config = load();
   const slow = setTimeout(() => {
     if (output.isErrorTerminal) output.note(output.errorPaint.dim("Starting the daemon …"));
   }, sayAfterMs);
   try {
-    using daemon = await ensureDaemon({ config: config() }).finally(() => clearTimeout(slow));
+    using daemon = await ensureDaemon({ config }).finally(() => clearTimeout(slow));
     await use(createMemorydClients(daemon.transport).memory);
   } catch (error) {
-    throw error instanceof ConnectError ? translated(error, command) : error;
+    throw error instanceof ConnectError ? translated(error, absent) : error;
   }
 }
 
@@ -75,10 +72,9 @@ export async function* pagesOf(memory: MemoryClient, pageSize = 0): AsyncGenerat
 
 /** The record's name as it was typed, refused before anybody is asked. */
 export function nameFrom(text: string | undefined): string {
-  if (text !== undefined && isSlug(text)) return text;
-  const description =
-    "must be lower-case letters and digits in words joined by single hyphens, 1 to 128 characters";
-  throw invalidArgument([{ field: "NAME", description }]);
+  const name = text ?? "";
+  assertValid(slugViolations("NAME", name));
+  return name;
 }
 
 export const ifUpdateTimeOption = (help: string): Option => new Option("--if-update-time <time>", help);
