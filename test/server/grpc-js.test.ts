@@ -5,6 +5,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { StatusSchema } from "../../gen/google/rpc/status_pb.js";
 import { GetCursorRequestSchema, GetCursorResponseSchema } from "../../gen/magus/memory/v1/memory_pb.js";
 import { MemorydError } from "../../src/kernel/errors.js";
+import { until } from "../support/until.js";
 import { type StubHandlers, startTestServer, token } from "./support.js";
 
 type Answer = { readonly content?: string; readonly error?: ServiceError };
@@ -77,7 +78,7 @@ describe("@grpc/grpc-js", () => {
       status.DEADLINE_EXCEEDED,
     );
     const held = getCursor(tcp, { bearer: token });
-    while (called.length < 2) await new Promise((resolve) => setImmediate(resolve));
+    await until("the second is in progress", () => called.length === 2);
     await server.stop(0);
     expect((await held).error).toMatchObject({
       code: status.UNAVAILABLE,
