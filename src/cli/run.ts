@@ -24,6 +24,10 @@ function wantsJson(args: readonly string[]): boolean {
   return args.slice(0, end === -1 ? args.length : end).includes("--json");
 }
 
+/** `help memory put` as `memory put --help`; the parser's own `help` looks at the first word alone. */
+const withHelpLast = (args: readonly string[]): readonly string[] =>
+  args[0] === "help" ? [...args.slice(1), "--help"] : args;
+
 const isHelpOrVersion = ({ exitCode }: CommanderError): boolean => exitCode === 0;
 
 /** Help that nobody asked for, because a command was missing: it was printed already. */
@@ -41,7 +45,7 @@ export async function runCli(args: readonly string[], options: RunOptions = {}):
       exitCode = code;
     };
     const program = await createProgram({ output, input, environment, args, onEnd });
-    await program.parseAsync(args, { from: "user" });
+    await program.parseAsync(withHelpLast(args), { from: "user" });
   } catch (error) {
     if (error instanceof ReaderGone) exitCode = success;
     else if (!(error instanceof ParserStop)) exitCode = fail(error);
