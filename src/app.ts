@@ -176,7 +176,6 @@ async function runWithLog(config: Config, log: Log, onReady: (ready: ReadyDaemon
   const app = await createApp(config, { log }).catch((error: unknown) => {
     throw namingOwner(error, config);
   });
-  const shutdown = new AbortController();
   const tracing = environment.wantsTraces ? await startTracing(memorydVersion, log) : undefined;
   const instance = randomHex(16);
   const startTime = new Date(systemClock.nowMs()).toISOString();
@@ -222,7 +221,6 @@ async function runWithLog(config: Config, log: Log, onReady: (ready: ReadyDaemon
     ],
     onBatch: app.storages.onBatch,
     tracing,
-    shutdownSignal: shutdown.signal,
   }).catch(async (error: unknown) => {
     await closeApp();
     throw error;

@@ -48,8 +48,6 @@ export type ServerParts = {
   readonly onBatch?: (listener: (jobs: number) => void) => void;
   /** Given when the environment asks for traces; who made it closes it after the server has stopped. */
   readonly tracing?: Tracing | undefined;
-  /** Ends the streams as soon as it aborts; `stop` does so too. */
-  readonly shutdownSignal: AbortSignal;
 };
 
 export type RunningServer = {
@@ -127,7 +125,6 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   });
   const doors = await openDoors(config, log, handlerFor);
   openConnections = doors.openConnections;
-  parts.shutdownSignal.addEventListener("abort", () => calls.endStreams(stopping()), { once: true });
   const loading = setTimeout(() => {
     metrics.load().catch((error: unknown) => log.warn({ error }, "the metrics library cannot be loaded"));
   }, loadMetricsAfterMs);

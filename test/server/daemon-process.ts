@@ -43,7 +43,6 @@ const server = await startServer({
   components: [],
   status: async () => ({}),
   gauges: [],
-  shutdownSignal: new AbortController().signal,
 });
 const { url, socket } = server;
 process.on("exit", (code) =>

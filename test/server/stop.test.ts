@@ -72,17 +72,6 @@ test("a watcher of health hears that the daemon is going, then its stream ends w
   expect(heard).toEqual([ServingStatus.SERVING, ServingStatus.NOT_SERVING, Code.Unavailable]);
 });
 
-test("the signal of who owns the server ends streams too", async () => {
-  const shutdown = new AbortController();
-  const server = await startTestServer({ parts: { shutdownSignal: shutdown.signal } });
-  const client = createClient(Health, createGrpcTransport({ baseUrl: server.url ?? "" }));
-  const watch = client.watch({})[Symbol.asyncIterator]();
-  await watch.next();
-  const next = watch.next();
-  shutdown.abort();
-  await expect(next).rejects.toMatchObject({ code: Code.Unavailable });
-});
-
 test("stopping twice is stopping once", async () => {
   const server = await startTestServer();
   const [first, second] = [server.stop(1_000), server.stop(0)];

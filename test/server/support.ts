@@ -99,7 +99,6 @@ export async function openTestServer(
     components: [{ name: "storage", check: async () => {} }],
     status: async () => ({ version: "0.0.0" }),
     gauges: [],
-    shutdownSignal: new AbortController().signal,
     ...parts,
   });
   const port = server.url === undefined ? 0 : Number(new URL(server.url).port);
