@@ -1,7 +1,6 @@
 /** What the service decides beside the vectors: rights, roots, the order of steps, the sweep's time. */
-import { createClient, createRouterTransport } from "@connectrpc/connect";
+import { Code } from "@connectrpc/connect";
 import { describe, expect, test } from "vitest";
-import { MemoryService } from "../../gen/magus/memory/v1/memory_pb.js";
 import type { Caller } from "../../src/kernel/caller.js";
 import { isMemorydError, type MemorydError } from "../../src/kernel/errors.js";
 import type { Call } from "../../src/memory/service.js";
@@ -160,17 +159,10 @@ test("the workspace of calls that name none is the one of the option", async () 
 });
 
 test("methods that the contract does not have are unimplemented", async () => {
-  const { app } = await doorForTest(engine);
   const { post } = await doorForTest(engine);
   for (const method of ["GetMemory", "CreateMemory", "listMemories"]) {
-    await expect(post(method, "{}")).rejects.toMatchObject({ rawMessage: expect.stringContaining(method) });
+    await expect(post(method, "{}")).rejects.toMatchObject({ code: Code.Unimplemented });
   }
-  const client = createClient(
-    MemoryService,
-    createRouterTransport(() => {}),
-  );
-  expect((await refusalOf(client.listMemories({}))).code).toBe("unimplemented");
-  expect(Object.keys(app.memory)).not.toContain("getMemory");
 });
 
 test("forty callers of five workspaces at once each see their own writes, as soon as they are answered", async () => {
