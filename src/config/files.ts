@@ -14,6 +14,7 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname } from "node:path";
+import { isMemorydError, MemorydError } from "../kernel/errors.js";
 import { randomHex } from "../kernel/ids.js";
 
 export const privateFileMode = 0o600;
@@ -24,9 +25,24 @@ export const errorCodeOf = (error: unknown): string | undefined => (error as Nod
 /** Whether the error says that there is no such file, be it that a folder above it is none. */
 export const isAbsence = (error: unknown): boolean => /^(?:ENOENT|ENOTDIR)$/.test(errorCodeOf(error) ?? "");
 
+/** Runs what makes `path`; throws what to do about the disk or the folder that stood against it. */
+function making<T>(path: string, make: () => T): T {
+  try {
+    return make();
+  } catch (cause) {
+    if (isMemorydError(cause)) throw cause;
+    if (/^(?:ENOSPC|EDQUOT)$/.test(errorCodeOf(cause) ?? "")) {
+      const message = `The disk that holds ${path} is full: free some space and try again.`;
+      throw new MemorydError("unavailable", message, { reason: "DISK_FULL", cause });
+    }
+    const message = `${path} cannot be made (${errorCodeOf(cause) ?? "unknown fault"}): you must be able to write to its folder.`;
+    throw new MemorydError("failed_precondition", message, { reason: "FOLDER_NOT_WRITABLE", cause });
+  }
+}
+
 /** Makes the folder and those above it; one that is there already keeps its mode. */
 export function ensurePrivateFolder(folder: string): void {
-  mkdirSync(folder, { recursive: true, mode: privateFolderMode });
+  making(folder, () => mkdirSync(folder, { recursive: true, mode: privateFolderMode }));
 }
 
 /** A neighbour of `file` with the text in it, synced to the disk; the caller gives it its name. */
@@ -37,6 +53,9 @@ function writeNeighbour(file: string, text: string): string {
   try {
     writeSync(descriptor, text);
     fsyncSync(descriptor);
+  } catch (error) {
+    rmSync(neighbour, { force: true });
+    throw error;
   } finally {
     closeSync(descriptor);
   }
@@ -45,27 +64,31 @@ function writeNeighbour(file: string, text: string): string {
 
 /** Replaces `file` in one step: a reader sees the old text or the new one. */
 export function replacePrivateFile(file: string, text: string): void {
-  const neighbour = writeNeighbour(file, text);
-  try {
-    renameSync(neighbour, file);
-  } catch (error) {
-    rmSync(neighbour, { force: true });
-    throw error;
-  }
+  making(file, () => {
+    const neighbour = writeNeighbour(file, text);
+    try {
+      renameSync(neighbour, file);
+    } catch (error) {
+      rmSync(neighbour, { force: true });
+      throw error;
+    }
+  });
 }
 
 /** Makes `file` with its whole text; answers whether it did, `false` when there was one already. */
 export function createPrivateFile(file: string, text: string): boolean {
-  const neighbour = writeNeighbour(file, text);
-  try {
-    linkSync(neighbour, file);
-    return true;
-  } catch (error) {
-    if (errorCodeOf(error) === "EEXIST") return false;
-    throw error;
-  } finally {
-    rmSync(neighbour, { force: true });
-  }
+  return making(file, () => {
+    const neighbour = writeNeighbour(file, text);
+    try {
+      linkSync(neighbour, file);
+      return true;
+    } catch (error) {
+      if (errorCodeOf(error) === "EEXIST") return false;
+      throw error;
+    } finally {
+      rmSync(neighbour, { force: true });
+    }
+  });
 }
 
 /** The file's text, `undefined` when there is none. */

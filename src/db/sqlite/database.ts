@@ -151,7 +151,7 @@ function databaseFrom(opened: Opened, writer: Writer, log: Log): SqliteDatabase 
       connection.pragma("wal_checkpoint(TRUNCATE)");
     } catch (error) {
       // Safe to go on: the log holds what was acknowledged, and the next start reads it.
-      log.warn({ error: memorydErrorFromSqlite(error).reason }, "the log could not be emptied at the stop");
+      log.warn({ error }, "the log could not be emptied at the stop");
     }
     connection.close();
     opened.release();
