@@ -22,13 +22,10 @@ import { type Clock, systemClock } from "./kernel/clock.js";
 import { isMemorydError, MemorydError } from "./kernel/errors.js";
 import { randomHex } from "./kernel/ids.js";
 import { type Log, silentLog } from "./kernel/log.js";
-import {
-  memoryDetailFiles,
-  memoryRequestMetadata,
-  memoryResponseMetadata,
-  registerMemoryRoutes,
-} from "./memory/rpc.js";
+import { memoryRequestMetadata, memoryResponseMetadata, registerMemoryRoutes } from "./memory/rpc.js";
+import { type RecordServices, registerRecordRoutes } from "./memory/rpc-records.js";
 import { createMemoryService, type MemoryService } from "./memory/service.js";
+import { createHistoryService } from "./memory/service-history.js";
 import { slug } from "./memsync/slug.js";
 import { runDaemon } from "./server/lifecycle.js";
 import { openLog } from "./server/log.js";
@@ -89,7 +86,13 @@ export async function createApp(
   const memory = createMemoryService(storages.memory, config.memory, clock);
   // The operating system's user (daemon.md D24); a name without a letter or digit leaves no slug.
   const operator: Caller = { user: slug(readEnvironment().userName, "operator"), right: "admin" };
-  const registerRoutes = (router: ConnectRouter): void => registerMemoryRoutes(router, memory, operator);
+  const records: RecordServices = {
+    history: createHistoryService(storages.memory, config.memory),
+  };
+  const registerRoutes = (router: ConnectRouter): void => {
+    registerMemoryRoutes(router, memory, operator);
+    registerRecordRoutes(router, records, operator);
+  };
   const interceptors = [createCallInterceptor(log)];
   const stopSweep = startSweep(memory, log);
   const close = async (): Promise<void> => {
@@ -204,7 +207,6 @@ async function runWithLog(config: Config, log: Log, onReady: (ready: ReadyDaemon
     interceptors: app.interceptors,
     exposedHeaders: memoryResponseMetadata,
     allowedHeaders: memoryRequestMetadata,
-    detailFiles: memoryDetailFiles,
     components: [{ name: "storage", check: app.storages.check }],
     status: () => statusOf(app, describe()),
     gauges: [

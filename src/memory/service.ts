@@ -2,9 +2,9 @@
  * The use cases of the record contract: check what was asked in the order of M20, decide what absence
  * means, call the port. Knows no wire and no engine; metadata comes as the raw text that a door received.
  */
-import { assertRight, type Caller } from "../kernel/caller.js";
+import { assertRight } from "../kernel/caller.js";
 import type { Clock } from "../kernel/clock.js";
-import { invalidArgument, isMemorydError, MemorydError } from "../kernel/errors.js";
+import { invalidArgument } from "../kernel/errors.js";
 import { keyFromPageToken, pageParametersHash, pageTokenFromKey } from "../kernel/page-token.js";
 import { maskFromPaths } from "./mask.js";
 import {
@@ -18,23 +18,11 @@ import {
   slugViolations,
   wholeViolations,
 } from "./model.js";
-import { nearestEdits, nearestNames } from "./nearest.js";
 import { preconditionFrom } from "./precondition.js";
+import { assertNoRoot, type Call, createNearest, createScopes } from "./service-call.js";
 import { createPageBudget } from "./size.js";
-import type { Counts, MemoryScope, MemoryStorage } from "./storage.js";
-import { type Caps, decideCursor, decideDelete, decideUpdate, recordNotFound } from "./upsert.js";
-
-/** The names of the metadata that calls of this domain read. */
-export const workspaceMetadata = "memoryd-workspace";
-export const rootMetadata = "memoryd-root";
-
-/** Who asks, and the request metadata as sent (section 2 of memory.md); absent members were not sent. */
-export type Call = {
-  readonly caller: Caller;
-  readonly workspace?: string | undefined;
-  readonly ifUpdateTime?: string | undefined;
-  readonly root?: string | undefined;
-};
+import type { Counts, MemoryStorage } from "./storage.js";
+import { type Caps, decideCursor, decideDelete, decideUpdate } from "./upsert.js";
 
 export type ListedRecords = {
   readonly records: readonly StoredRecord[];
@@ -74,25 +62,6 @@ export type MemoryService = {
 };
 
 const dayMs = 24 * 60 * 60 * 1_000;
-const rootForm = /^[0-9a-f]{12}$/;
-
-/** Throws what M20a answers to `memoryd-root`: no root can be attached to this daemon, so none is. */
-function assertNoRoot(root: string | undefined): void {
-  if (root === undefined) return;
-  if (!rootForm.test(root)) {
-    throw invalidArgument([
-      { field: rootMetadata, description: "must be given once, as 12 lower-case hex digits" },
-    ]);
-  }
-  throw new MemorydError(
-    "failed_precondition",
-    "That root is not attached to this workspace; leave memoryd-root out.",
-    {
-      reason: "ROOT_NOT_ATTACHED",
-    },
-  );
-}
-
 const listParameters = (workspace: string): string =>
   pageParametersHash(["magus.memory.v1.MemoryService/ListMemories", workspace]);
 
@@ -101,25 +70,8 @@ export function createMemoryService(
   options: MemoryOptions,
   clock: Clock,
 ): MemoryService {
-  const scopeOf = ({ caller, workspace = options.defaultWorkspace }: Call): MemoryScope => {
-    assertValid(slugViolations(workspaceMetadata, workspace));
-    return { workspace, writer: { user: caller.user, agent: caller.agent ?? "" } };
-  };
-
-  /** Turns a plain "not found" of a decision into one that shows the names that may have been meant. */
-  const withNearest = async <T>(scope: MemoryScope, name: string, change: Promise<T>): Promise<T> => {
-    try {
-      return await change;
-    } catch (error) {
-      if (!isMemorydError(error) || error.code !== "not_found") throw error;
-      const names = await storage.namesOfLength(
-        scope,
-        name.length - nearestEdits,
-        name.length + nearestEdits,
-      );
-      throw recordNotFound(nearestNames(name, names));
-    }
-  };
+  const scopeOf = createScopes(options.defaultWorkspace);
+  const withNearest = createNearest(storage);
 
   return {
     async listMemories(call, { pageSize, pageToken }) {

@@ -3,7 +3,7 @@ import { Code } from "@connectrpc/connect";
 import { describe, expect, test } from "vitest";
 import type { Caller } from "../../src/kernel/caller.js";
 import { isMemorydError, type MemorydError } from "../../src/kernel/errors.js";
-import type { Call } from "../../src/memory/service.js";
+import type { Call } from "../../src/memory/service-call.js";
 import { doorForTest } from "./door.js";
 import { refusalOf } from "./errors.js";
 import { calling, decision, decisionFields, oneTo } from "./records.js";

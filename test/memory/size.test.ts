@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ListMemoriesResponseSchema, MemorySchema } from "../../gen/magus/memory/v1/memory_pb.js";
 import { limits, type StoredRecord } from "../../src/memory/model.js";
-import { messageFromRecord } from "../../src/memory/rpc.js";
+import { messageFromRecord } from "../../src/memory/rpc-messages.js";
 import { binaryBytes, createPageBudget, jsonBytes } from "../../src/memory/size.js";
 import { largeRecord, storedRecord } from "./arbitrary.js";
 

@@ -6,17 +6,20 @@ import { join } from "node:path";
 import { type Client, createClient, createRouterTransport } from "@connectrpc/connect";
 import { onTestFinished } from "vitest";
 import { MemoryService } from "../../gen/magus/memory/v1/memory_pb.js";
+import { RecordService } from "../../gen/memoryd/records/v1/records_pb.js";
 import { openSqliteDatabase, type SqliteDatabase } from "../../src/db/sqlite/database.js";
 import type { Caller } from "../../src/kernel/caller.js";
 import { type Clock, systemClock } from "../../src/kernel/clock.js";
 import { silentLog } from "../../src/kernel/log.js";
 import { registerMemoryRoutes } from "../../src/memory/rpc.js";
+import { type RecordServices, registerRecordRoutes } from "../../src/memory/rpc-records.js";
 import { memoryMigrations } from "../../src/memory/schema.js";
 import {
   createMemoryService,
   type MemoryOptions,
   type MemoryService as Service,
 } from "../../src/memory/service.js";
+import { createHistoryService } from "../../src/memory/service-history.js";
 import { createSqliteMemoryStorage } from "../../src/memory/sqlite.js";
 import type { MemoryStorage } from "../../src/memory/storage.js";
 import { createCallInterceptor } from "../../src/wire/connect.js";
@@ -34,6 +37,7 @@ export type Stack = Calls & {
   readonly storage: MemoryStorage;
   readonly service: Service;
   readonly client: Client<typeof MemoryService>;
+  readonly records: Client<typeof RecordService>;
   /** The rows that a query answers. */
   readonly rows: (sql: string, ...parameters: unknown[]) => Record<string, unknown>[];
   readonly run: (sql: string, ...parameters: unknown[]) => void;
@@ -58,19 +62,21 @@ export async function stackForTest(engine: Engine, options: StackOptions = {}): 
   });
   const { revisionsPerRecord = 100 } = options;
   const storage = createSqliteMemoryStorage(database, { revisionsPerRecord }, clock);
-  const service = createMemoryService(
-    storage,
-    {
-      defaultWorkspace: "default",
-      maxRecords: 10_000,
-      maxWorkspaces: 1_000,
-      deletedKeepDays: 365,
-      ...options,
-    },
-    clock,
-  );
-  const registerRoutes = (router: Parameters<typeof registerMemoryRoutes>[0]): void =>
+  const memoryOptions: MemoryOptions = {
+    defaultWorkspace: "default",
+    maxRecords: 10_000,
+    maxWorkspaces: 1_000,
+    deletedKeepDays: 365,
+    ...options,
+  };
+  const service = createMemoryService(storage, memoryOptions, clock);
+  const records: RecordServices = {
+    history: createHistoryService(storage, memoryOptions),
+  };
+  const registerRoutes = (router: Parameters<typeof registerMemoryRoutes>[0]): void => {
     registerMemoryRoutes(router, service, caller);
+    registerRecordRoutes(router, records, caller);
+  };
   const interceptors = [createCallInterceptor(silentLog)];
   const transport = createRouterTransport(registerRoutes, {
     router: { interceptors },
@@ -82,6 +88,7 @@ export async function stackForTest(engine: Engine, options: StackOptions = {}): 
     storage,
     service,
     client: createClient(MemoryService, transport),
+    records: createClient(RecordService, transport),
     rows: (sql, ...parameters) =>
       database.connection.prepare<unknown[], Record<string, unknown>>(sql).all(...parameters),
     run: (sql, ...parameters) => void database.connection.prepare(sql).run(...parameters),

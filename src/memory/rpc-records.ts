@@ -1,0 +1,27 @@
+/**
+ * `memoryd.records.v1.RecordService`: joins the handlers of its parts, a file each. A method that no part
+ * answers is unimplemented.
+ */
+import type { ConnectRouter } from "@connectrpc/connect";
+import { RecordService } from "../../gen/memoryd/records/v1/records_pb.js";
+import type { Caller } from "../kernel/caller.js";
+import { historyHandlers } from "./rpc-history.js";
+import { createAnswering } from "./rpc-messages.js";
+import type { HistoryService } from "./service-history.js";
+
+/** The use cases behind the service, a member for each part. */
+export type RecordServices = {
+  readonly history: HistoryService;
+};
+
+/** Adds the service to the router. `inProcess` is who asks when no guard stood in front of the call. */
+export function registerRecordRoutes(
+  router: ConnectRouter,
+  services: RecordServices,
+  inProcess: Caller,
+): void {
+  const answering = createAnswering(inProcess);
+  router.service(RecordService, {
+    ...historyHandlers(services.history, answering),
+  });
+}

@@ -1,0 +1,64 @@
+/**
+ * What every use case of this domain begins with: who asks and in which workspace, the metadata as sent, and
+ * how an absent name is told (memory.md section 2, M20e).
+ */
+import type { Caller } from "../kernel/caller.js";
+import { invalidArgument, isMemorydError, MemorydError } from "../kernel/errors.js";
+import { assertValid, slugViolations } from "./model.js";
+import { nearestEdits, nearestNames } from "./nearest.js";
+import type { MemoryScope, MemoryStorage } from "./storage.js";
+import { recordNotFound } from "./upsert.js";
+
+/** The names of the metadata that calls of this domain read. */
+export const workspaceMetadata = "memoryd-workspace";
+export const rootMetadata = "memoryd-root";
+
+/** Who asks, and the request metadata as sent (section 2 of memory.md); absent members were not sent. */
+export type Call = {
+  readonly caller: Caller;
+  readonly workspace?: string | undefined;
+  readonly ifUpdateTime?: string | undefined;
+  readonly root?: string | undefined;
+};
+
+const rootForm = /^[0-9a-f]{12}$/;
+
+/** Throws what M20a answers to `memoryd-root`: no root can be attached to this daemon, so none is. */
+export function assertNoRoot(root: string | undefined): void {
+  if (root === undefined) return;
+  if (!rootForm.test(root)) {
+    throw invalidArgument([
+      { field: rootMetadata, description: "must be given once, as 12 lower-case hex digits" },
+    ]);
+  }
+  throw new MemorydError(
+    "failed_precondition",
+    "That root is not attached to this workspace; leave memoryd-root out.",
+    { reason: "ROOT_NOT_ATTACHED" },
+  );
+}
+
+/** Who asks and where, from a call; `defaultWorkspace` is the one of calls that name none. */
+export const createScopes =
+  (defaultWorkspace: string) =>
+  ({ caller, workspace = defaultWorkspace }: Call): MemoryScope => {
+    assertValid(slugViolations(workspaceMetadata, workspace));
+    return { workspace, writer: { user: caller.user, agent: caller.agent ?? "" } };
+  };
+
+/** Turns a plain `not_found` of a name into one that shows the names that may have been meant. */
+export const createNearest =
+  (storage: MemoryStorage) =>
+  async <T>(scope: MemoryScope, name: string, answer: Promise<T>): Promise<T> => {
+    try {
+      return await answer;
+    } catch (error) {
+      if (!isMemorydError(error) || error.reason !== "RECORD_NOT_FOUND") throw error;
+      const names = await storage.namesOfLength(
+        scope,
+        name.length - nearestEdits,
+        name.length + nearestEdits,
+      );
+      throw recordNotFound(nearestNames(name, names));
+    }
+  };
