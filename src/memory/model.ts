@@ -23,7 +23,15 @@ export const refKinds = { query: 1, node: 2, output: 3, command: 4, doc: 5 } as 
 export type RecordType = (typeof recordTypes)[keyof typeof recordTypes];
 export type RefKind = (typeof refKinds)[keyof typeof refKinds];
 
-export type Ref = { readonly kind: RefKind; readonly target: string };
+/** What a ref's file was at the write (M74); `bytes` is -1 for a folder, and a large file has no digest. */
+export type RefBaseline = { readonly bytes: number; readonly sha256: string | undefined };
+
+/** `baseline` is absent when the write saw no file; it is ours alone and never part of what a caller sends. */
+export type Ref = {
+  readonly kind: RefKind;
+  readonly target: string;
+  readonly baseline?: RefBaseline;
+};
 
 export type RecordFields = {
   readonly type: RecordType;
@@ -39,19 +47,17 @@ export type Writer = { readonly user: string; readonly agent: string };
 /** What every stored thing carries: times in milliseconds since 1970, UTC, and the position of its last write. */
 export type WriteFacts = { readonly updatedMs: number; readonly revision: number; readonly writer: Writer };
 
-export type StoredRecord = RecordFields &
-  WriteFacts & {
-    readonly readable: true;
-    readonly name: string;
-    readonly createdMs: number;
-  };
-
-/** A row that no longer reads as a record (M33): an unknown number, or no refs. */
-export type UnreadableRecord = WriteFacts & {
-  readonly readable: false;
+/** What a record carries besides, whatever was written last; `extra` is that of `extra.ts`, which only files show. */
+export type RecordFacts = WriteFacts & {
   readonly name: string;
   readonly createdMs: number;
+  readonly extra: string;
 };
+
+export type StoredRecord = RecordFields & RecordFacts & { readonly readable: true };
+
+/** A row that no longer reads as a record (M33): an unknown number, or no refs. */
+export type UnreadableRecord = RecordFacts & { readonly readable: false };
 
 export type StoredCursor = WriteFacts & { readonly content: string };
 
@@ -59,7 +65,12 @@ export type StoredCursor = WriteFacts & { readonly content: string };
 export type RecordInput = {
   readonly name: string;
   readonly type: number;
-  readonly refs: readonly { readonly kind: number; readonly target: string }[];
+  readonly refs: readonly {
+    readonly kind: number;
+    readonly target: string;
+    /** Only on refs that were stored before (a partial update). */
+    readonly baseline?: RefBaseline;
+  }[];
   readonly status: string;
   readonly body: string;
   readonly references: readonly string[];
@@ -172,7 +183,11 @@ export function assertValid(violations: readonly FieldViolation[]): void {
 export function fieldsFromInput(input: RecordInput): RecordFields {
   return {
     type: input.type as RecordType,
-    refs: input.refs.map(({ kind, target }) => ({ kind: kind as RefKind, target })),
+    refs: input.refs.map(({ kind, target, baseline }) => ({
+      kind: kind as RefKind,
+      target,
+      ...(baseline === undefined ? {} : { baseline }),
+    })),
     status: input.status,
     body: trimWhitespace(input.body),
     references: [...input.references],
@@ -189,6 +204,13 @@ export const cursorViolations = (content: string): FieldViolation[] =>
 export const sameRefs = (a: readonly Ref[], b: readonly Ref[]): boolean =>
   a.length === b.length &&
   a.every((ref, index) => ref.kind === b[index]?.kind && ref.target === b[index]?.target);
+
+const sameBaseline = (a: RefBaseline | undefined, b: RefBaseline | undefined): boolean =>
+  a?.bytes === b?.bytes && a?.sha256 === b?.sha256;
+
+/** Whether the refs are the same with their baselines: whether there is nothing to store. */
+export const sameStoredRefs = (a: readonly Ref[], b: readonly Ref[]): boolean =>
+  sameRefs(a, b) && a.every((ref, index) => sameBaseline(ref.baseline, b[index]?.baseline));
 
 export const sameNames = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((name, index) => name === b[index]);

@@ -2,11 +2,13 @@
  * Rows of the tables <-> values of the model, the same for every engine. A row whose numbers are unknown or
  * that has no refs does not read as a record (memory.md M33): it becomes unreadable, never an error.
  */
+import { noExtra } from "./extra.js";
 import {
   isRecordType,
   isRefKind,
   type RecordFields,
   type Ref,
+  type RefKind,
   type StoredCursor,
   type Writer,
 } from "./model.js";
@@ -17,6 +19,7 @@ export type RecordRow = {
   readonly type: number;
   readonly status: string;
   readonly body: string;
+  readonly extra: string;
   readonly created_ms: number;
   readonly updated_ms: number;
   readonly revision: number;
@@ -24,7 +27,13 @@ export type RecordRow = {
   readonly writer_agent: string;
 };
 
-export type RefRow = { readonly name: string; readonly kind: number; readonly target: string };
+export type RefRow = {
+  readonly name: string;
+  readonly kind: number;
+  readonly target: string;
+  readonly baseline_bytes: number | null;
+  readonly baseline_sha256: string | null;
+};
 export type LinkRow = { readonly name: string; readonly linked_name: string };
 
 export type CursorRow = {
@@ -39,17 +48,25 @@ type WriterColumns = { readonly writer_user: string; readonly writer_agent: stri
 
 const writerFromRow = (row: WriterColumns): Writer => ({ user: row.writer_user, agent: row.writer_agent });
 
+function refFromRow(row: RefRow, kind: RefKind): Ref {
+  const { target, baseline_bytes: bytes, baseline_sha256: sha256 } = row;
+  return bytes === null
+    ? { kind, target }
+    : { kind, target, baseline: { bytes, sha256: sha256 ?? undefined } };
+}
+
 /** The record of a row and of its refs and links, both in order. */
 export function storedFromRow(row: RecordRow, refs: readonly RefRow[], links: readonly LinkRow[]): Stored {
   const facts = {
     name: row.name,
     createdMs: row.created_ms,
+    extra: row.extra,
     updatedMs: row.updated_ms,
     revision: row.revision,
     writer: writerFromRow(row),
   };
   const known: Ref[] = [];
-  for (const { kind, target } of refs) if (isRefKind(kind)) known.push({ kind, target });
+  for (const ref of refs) if (isRefKind(ref.kind)) known.push(refFromRow(ref, ref.kind));
   if (!isRecordType(row.type) || known.length === 0 || known.length < refs.length) {
     return { readable: false, ...facts };
   }
@@ -87,8 +104,8 @@ export const cursorFromRow = (row: CursorRow): StoredCursor => ({
   writer: writerFromRow(row),
 });
 
-/** The content of a record's revision: all that a restore needs. */
-export const recordContent = (fields: RecordFields, createdMs: number): string =>
+/** The content of a record's revision: all that a restore needs, the baselines of refs among it (M74). */
+export const recordContent = (fields: RecordFields, createdMs: number, extra: string): string =>
   JSON.stringify({
     type: fields.type,
     refs: fields.refs,
@@ -96,6 +113,7 @@ export const recordContent = (fields: RecordFields, createdMs: number): string =
     body: fields.body,
     references: fields.references,
     created_ms: createdMs,
+    ...(extra === noExtra ? {} : { extra }),
   });
 
 /** The content of a cursor's revision. */

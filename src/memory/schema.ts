@@ -8,7 +8,7 @@
 import type { Migration } from "../db/migrate.js";
 
 /** Kinds of revision; numbers are those that `memoryd.records.v1.ChangeKind` has. */
-export const changeKinds = { created: 1, updated: 2, deleted: 3 } as const;
+export const changeKinds = { created: 1, updated: 2, deleted: 3, restored: 4, imported: 5 } as const;
 
 export const memoryMigrations: readonly Migration[] = [
   {
@@ -81,5 +81,25 @@ export const memoryMigrations: readonly Migration[] = [
       create index memory_revisions_by_name on memory_revisions (workspace, name, revision desc);
       create index memory_revisions_deleted on memory_revisions (at_ms) where kind = 3;
     `,
+  },
+  {
+    id: "memory/0002-roots",
+    sqlite: `
+      create table memory_roots (
+        workspace text not null references memory_workspaces,
+        daemon text not null,
+        root_id text not null,
+        path text not null,
+        attached_ms integer not null,
+        primary key (workspace, daemon, root_id)
+      ) strict, without rowid;
+
+      alter table memory_refs add column baseline_bytes integer;
+      alter table memory_refs add column baseline_sha256 text;
+    `,
+  },
+  {
+    id: "memory/0003-extra",
+    sqlite: "alter table memory_records add column extra text not null default '{}';",
   },
 ];

@@ -1,7 +1,10 @@
 /** The SQL of the memory storage on SQLite, prepared once a connection. Names sort by their UTF-8 bytes. */
 import type { Connection } from "../db/sqlite/open.js";
 
-const recordColumns = "name, type, status, body, created_ms, updated_ms, revision, writer_user, writer_agent";
+const recordColumns =
+  "name, type, status, body, extra, created_ms, updated_ms, revision, writer_user, writer_agent";
+
+const refColumns = "name, kind, target, baseline_bytes, baseline_sha256";
 
 /** What this storage uses of a statement; parameters are positional, or one object of named ones. */
 export type PreparedStatement = {
@@ -36,24 +39,22 @@ export function prepareStatements(connection: Connection) {
     ),
     putRecord: prepare(
       `insert into memory_records (workspace, ${recordColumns})
-       values (@workspace, @name, @type, @status, @body, @created, @updated, @revision, @user, @agent)
+       values (@workspace, @name, @type, @status, @body, @extra, @created, @updated, @revision, @user, @agent)
        on conflict (workspace, name) do update set
-         type = @type, status = @status, body = @body, updated_ms = @updated, revision = @revision,
+         type = @type, status = @status, body = @body, extra = @extra, updated_ms = @updated, revision = @revision,
          writer_user = @user, writer_agent = @agent`,
     ),
     dropRecord: prepare("delete from memory_records where workspace = ? and name = ?"),
     namesOfLength: prepare(
       "select name from memory_records where workspace = ? and length(name) between ? and ?",
     ).pluck(),
-    refs: prepare(
-      "select name, kind, target from memory_refs where workspace = ? and name = ? order by ordinal",
-    ),
+    refs: prepare(`select ${refColumns} from memory_refs where workspace = ? and name = ? order by ordinal`),
     refsAfter: prepare(
-      `select name, kind, target from memory_refs
+      `select ${refColumns} from memory_refs
        where workspace = ? and name > ? order by name, ordinal`,
     ),
     addRef: prepare(
-      "insert into memory_refs (workspace, name, ordinal, kind, target) values (?, ?, ?, ?, ?)",
+      `insert into memory_refs (workspace, ordinal, ${refColumns}) values (@workspace, @ordinal, @name, @kind, @target, @bytes, @sha256)`,
     ),
     dropRefs: prepare("delete from memory_refs where workspace = ? and name = ?"),
     links: prepare(

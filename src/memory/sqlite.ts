@@ -8,7 +8,8 @@ import { createStatements } from "../db/sqlite/statements.js";
 import type { Clock } from "../kernel/clock.js";
 import { randomHex } from "../kernel/ids.js";
 import { compareUtf8 } from "../kernel/utf8.js";
-import { limits, type StoredRecord, sameNames, sameRefs, type WriteFacts } from "./model.js";
+import { noExtra } from "./extra.js";
+import { limits, type StoredRecord, sameNames, sameStoredRefs, type WriteFacts } from "./model.js";
 import {
   type CursorRow,
   createGroups,
@@ -21,6 +22,7 @@ import {
   storedFromRow,
 } from "./rows.js";
 import { changeKinds } from "./schema.js";
+import { createSqliteHistory, type RecordAccess } from "./sqlite-history.js";
 import { prepareStatements, type Statements } from "./sqlite-statements.js";
 import type { Counts, MemoryScope, MemoryStorage } from "./storage.js";
 import type { Room, Stored } from "./upsert.js";
@@ -103,8 +105,8 @@ export function createSqliteMemoryStorage(
     return newest ?? (row !== undefined && row.trimmed_position > 0 ? row.changed_ms : undefined);
   };
 
-  const nextTime = (newestMs: number | undefined): number =>
-    Math.max(clock.nowMs(), newestMs === undefined ? Number.NEGATIVE_INFINITY : newestMs + 1);
+  const nextTime = (newestMs: number | undefined, wantedMs = clock.nowMs()): number =>
+    Math.max(wantedMs, newestMs === undefined ? Number.NEGATIVE_INFINITY : newestMs + 1);
 
   /** Takes the workspace's next position and appends the revision; answers what the write is known by. */
   const appendRevision = (
@@ -128,13 +130,14 @@ export function createSqliteMemoryStorage(
     record: StoredRecord,
     stored: Stored | undefined,
   ): void => {
-    const { name, type, status, body, createdMs, updatedMs, revision, writer } = record;
+    const { name, type, status, body, extra, createdMs, updatedMs, revision, writer } = record;
     statements.putRecord.run({
       workspace,
       name,
       type,
       status,
       body,
+      extra,
       created: createdMs,
       updated: updatedMs,
       revision,
@@ -142,10 +145,12 @@ export function createSqliteMemoryStorage(
       agent: writer.agent,
     });
     const known = stored?.readable === true ? stored : undefined;
-    if (known === undefined || !sameRefs(known.refs, record.refs)) {
+    if (known === undefined || !sameStoredRefs(known.refs, record.refs)) {
       if (stored !== undefined) statements.dropRefs.run(workspace, name);
-      for (const [ordinal, { kind, target }] of record.refs.entries())
-        statements.addRef.run(workspace, name, ordinal, kind, target);
+      for (const [ordinal, { kind, target, baseline }] of record.refs.entries()) {
+        const [bytes, sha256] = [baseline?.bytes ?? null, baseline?.sha256 ?? null];
+        statements.addRef.run({ workspace, name, ordinal, kind, target, bytes, sha256 });
+      }
     }
     if (known === undefined || !sameNames(known.references, record.references)) {
       if (stored !== undefined) statements.dropLinks.run(workspace, name);
@@ -198,7 +203,46 @@ export function createSqliteMemoryStorage(
     }
   };
 
+  /** A write within the transaction of the running job. */
+  const applyChange: RecordAccess["applyChange"] = (scope, name, decide) => {
+    const statements = own();
+    const { workspace } = scope;
+    const row = readWorkspace(statements, workspace);
+    const stored = readRecord(statements, workspace, name);
+    const decision = decide(stored, roomOf(statements, row));
+    if (decision.kind === "keep" || (decision.kind === "delete" && stored === undefined)) return stored;
+    const origin = decision.kind === "put" ? decision.origin : undefined;
+    const newestMs = stored?.updatedMs ?? newestTime(statements, workspace, name, row);
+    const atMs = nextTime(newestMs, origin?.updatedMs);
+    const revision = { atMs, name, keep: options.revisionsPerRecord };
+    if (decision.kind === "delete") {
+      const deletion = { ...revision, addedRecords: -1, kind: changeKinds.deleted, content: null };
+      appendRevision(statements, scope, row, deletion);
+      statements.dropRecord.run(workspace, name);
+      return undefined;
+    }
+    const createdMs = stored?.createdMs ?? origin?.createdMs ?? atMs;
+    const extra = origin?.extra ?? stored?.extra ?? noExtra;
+    const ordinary = stored === undefined ? changeKinds.created : changeKinds.updated;
+    const facts = appendRevision(statements, scope, row, {
+      ...revision,
+      addedRecords: stored === undefined ? 1 : 0,
+      kind: origin === undefined ? ordinary : changeKinds[origin.change],
+      content: recordContent(decision.fields, createdMs, extra),
+    });
+    const record: StoredRecord = { readable: true, name, createdMs, extra, ...decision.fields, ...facts };
+    putRows(statements, workspace, record, stored);
+    return record;
+  };
+
+  const history = createSqliteHistory(database, {
+    recordOn: (connection, workspace, name) => readRecord(statementsOf(connection), workspace, name),
+    applyChange,
+  });
+
   return {
+    ...history,
+
     list: ({ workspace }, page) =>
       database.snapshot(async (connection, pause) => {
         const statements = statementsOf(connection);
@@ -214,33 +258,7 @@ export function createSqliteMemoryStorage(
 
     get: ({ workspace }, name) => read((statements) => readRecord(statements, workspace, name)),
 
-    change: (scope, name, decide) =>
-      database.write(() => {
-        const statements = own();
-        const { workspace } = scope;
-        const row = readWorkspace(statements, workspace);
-        const stored = readRecord(statements, workspace, name);
-        const decision = decide(stored, roomOf(statements, row));
-        if (decision.kind === "keep" || (decision.kind === "delete" && stored === undefined)) return stored;
-        const atMs = nextTime(stored?.updatedMs ?? newestTime(statements, workspace, name, row));
-        const revision = { atMs, name, keep: options.revisionsPerRecord };
-        if (decision.kind === "delete") {
-          const deletion = { ...revision, addedRecords: -1, kind: changeKinds.deleted, content: null };
-          appendRevision(statements, scope, row, deletion);
-          statements.dropRecord.run(workspace, name);
-          return undefined;
-        }
-        const createdMs = stored?.createdMs ?? atMs;
-        const facts = appendRevision(statements, scope, row, {
-          ...revision,
-          addedRecords: stored === undefined ? 1 : 0,
-          kind: stored === undefined ? changeKinds.created : changeKinds.updated,
-          content: recordContent(decision.fields, createdMs),
-        });
-        const record: StoredRecord = { readable: true, name, createdMs, ...decision.fields, ...facts };
-        putRows(statements, workspace, record, stored);
-        return record;
-      }),
+    change: (scope, name, decide) => database.write(() => applyChange(scope, name, decide)),
 
     getCursor: ({ workspace }) => read((statements) => readCursor(statements, workspace)),
 
@@ -252,12 +270,13 @@ export function createSqliteMemoryStorage(
         const stored = readCursor(statements, workspace);
         const decision = decide(stored, roomOf(statements, row));
         if (decision.kind !== "put") return stored;
-        const content = decision.fields;
+        const { fields: content, origin } = decision;
+        const ordinary = stored === undefined ? changeKinds.created : changeKinds.updated;
         const facts = appendRevision(statements, scope, row, {
-          atMs: nextTime(stored?.updatedMs),
+          atMs: nextTime(stored?.updatedMs, origin?.updatedMs),
           addedRecords: 0,
           name: cursorName,
-          kind: stored === undefined ? changeKinds.created : changeKinds.updated,
+          kind: origin === undefined ? ordinary : changeKinds[origin.change],
           content: cursorContent(content),
           keep: limits.earlierCursors + 1,
         });

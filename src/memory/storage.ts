@@ -6,6 +6,7 @@
  * names sort by UTF-8 bytes. A storage that cannot answer throws `unavailable`.
  */
 import type { RecordFields, StoredCursor, StoredRecord, Writer } from "./model.js";
+import type { HistoryStorage } from "./storage-history.js";
 import type { Decision, Room, Stored } from "./upsert.js";
 
 /** Who is asking, and in which workspace. Workspaces never see each other (M6). */
@@ -27,7 +28,7 @@ export type Page = {
 
 export type Counts = { readonly workspaces: number; readonly records: number };
 
-export interface MemoryStorage {
+export interface MemoryStorage extends HistoryStorage {
   /**
    * Hands `take` the readable records after a name, in byte order, from one consistent read; lets others
    * run between parts of a long page. A workspace that does not exist has no records.
@@ -43,8 +44,10 @@ export interface MemoryStorage {
    * run more than once; what it throws reaches the caller with nothing written.
    *
    * A write takes the workspace's next position as its revision (M43), sets the update time to the later
-   * of the clock and 1 ms past the newest time the name ever had (M39), keeps the create time, and appends
-   * a revision (M50); the workspace is born with its first write (M6).
+   * of the clock and 1 ms past the newest time the name ever had (M39), keeps the create time and the
+   * unknown keys, and appends a revision (M50); the workspace is born with its first write (M6). What a put's
+   * origin says counts instead: its kind, its unknown keys, its time for the clock's, and where nothing is
+   * stored its create time.
    */
   change(
     scope: MemoryScope,

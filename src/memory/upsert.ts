@@ -45,8 +45,19 @@ export type Room = {
 
 export type Caps = { readonly maxRecords: number; readonly maxWorkspaces: number };
 
+/** What an ordinary write leaves to the storage, and a write that brings something back says itself. */
+export type Origin = {
+  readonly change: "restored" | "imported";
+  /** Unknown keys of a file (M88); those that are stored stay when left out. */
+  readonly extra?: string | undefined;
+  /** Counts for what is not stored; the time of the write when left out. */
+  readonly createdMs?: number | undefined;
+  /** Stands for the clock in M39. */
+  readonly updatedMs?: number | undefined;
+};
+
 export type Decision<Fields> =
-  | { readonly kind: "put"; readonly fields: Fields }
+  | { readonly kind: "put"; readonly fields: Fields; readonly origin?: Origin }
   | { readonly kind: "delete" }
   /** Nothing is written and no time moves. */
   | { readonly kind: "keep" };
@@ -58,10 +69,9 @@ export type Update = {
   readonly precondition: Precondition;
 };
 
-export const recordNotFound = (nearest: readonly string[] = []): MemorydError =>
+export const recordNotFound = (): MemorydError =>
   new MemorydError("not_found", "No record has this name; check the spelling, or set allow_missing.", {
     reason: "RECORD_NOT_FOUND",
-    ...(nearest.length > 0 ? { metadata: { nearest: nearest.join(",") } } : {}),
   });
 
 export const recordUnreadable = (): MemorydError =>
@@ -79,7 +89,7 @@ export function versionConflict(thing: string, current: Conflict): MemorydError 
   return new MemorydError("version_conflict", message, { reason: "STALE_UPDATE_TIME", current });
 }
 
-const recordConflict = (current: Stored | undefined): MemorydError =>
+export const recordConflict = (current: Stored | undefined): MemorydError =>
   versionConflict("record", current === undefined ? { kind: "absent" } : { kind: "record", record: current });
 
 /** Throws `resource_exhausted` when a write that adds a workspace or a record has no room (M18). */

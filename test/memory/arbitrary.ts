@@ -1,5 +1,6 @@
 /** Records for property tests: legal ones, damaged ones, and large ones. */
 import fc from "fast-check";
+import { noExtra } from "../../src/memory/extra.js";
 import {
   limits,
   type RecordFields,
@@ -70,6 +71,7 @@ const facts = fc.record({
   createdMs: fc.integer({ min: 0, max: Date.UTC(9999, 0) }),
   updatedMs: fc.integer({ min: 0, max: Date.UTC(9999, 0) }),
   revision: fc.integer({ min: 1 }),
+  extra: fc.constant(noExtra),
 });
 const writer = { user: "tester", agent: "" };
 

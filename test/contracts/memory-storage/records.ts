@@ -1,6 +1,7 @@
 /** Single records: absence, what a decision sees and does, atomic changes, damaged rows, isolation. */
 import { describe, expect, test } from "vitest";
 import { MemorydError } from "../../../src/kernel/errors.js";
+import { noExtra } from "../../../src/memory/extra.js";
 import { recordTypes, refKinds } from "../../../src/memory/model.js";
 import type { Room, Stored } from "../../../src/memory/upsert.js";
 import { decisionFields, largestFields, oneTo } from "../../memory/records.js";
@@ -53,6 +54,7 @@ export function recordPromises(open: OpenStorage): void {
         name: "a",
         ...fields,
         createdMs: startMs,
+        extra: noExtra,
         updatedMs: startMs,
         revision: 1,
         writer: { user: "tester", agent: "" },
@@ -200,11 +202,11 @@ export function recordPromises(open: OpenStorage): void {
       "for its %s is shown as unreadable with its facts",
       async (part) => {
         const { storage, probe } = await opened(open);
-        const { name, createdMs, updatedMs, revision, writer } = await put(storage, "a", {
+        const { name, createdMs, updatedMs, revision, extra, writer } = await put(storage, "a", {
           references: ["b"],
         });
         await probe.damage("here", "a", part);
-        const unreadable = { readable: false, name, createdMs, updatedMs, revision, writer };
+        const unreadable = { readable: false, name, createdMs, updatedMs, revision, extra, writer };
         expect(await storage.get(scope, "a")).toEqual(unreadable);
         const shown: (Stored | undefined)[] = [];
         const answer = await storage.change(scope, "a", (stored) => {
