@@ -5,6 +5,7 @@
  */
 import { statSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import type { Clock } from "../../kernel/clock.js";
 import { MemorydError } from "../../kernel/errors.js";
 import type { Log } from "../../kernel/log.js";
@@ -13,6 +14,7 @@ import { memorydErrorFromSqlite, startErrorFrom } from "./errors.js";
 import { assertOurs, migrateSqlite } from "./migrate.js";
 import { becomeWriter, type Connection, createPrivateFile, inMemory, openUntouched } from "./open.js";
 import { acquireOwnership, type Ownership } from "./ownership.js";
+import { scrubFile } from "./scrub.js";
 import {
   createFileSnapshots,
   createMemorySnapshots,
@@ -40,9 +42,18 @@ export type SqliteDatabase = {
   readonly onBatch: (listener: (jobs: number) => void) => void;
   /** Throws `unavailable` unless the database can be read and written now. */
   readonly check: () => Promise<void>;
+  /**
+   * Leaves nothing in the files of what was deleted or overwritten before; writes wait meanwhile. Throws
+   * `unavailable` when the disk refuses, or when readers held on to the log for too long.
+   */
+  readonly scrub: () => Promise<void>;
   /** Answers what is queued, empties the log into the file, closes, and lets go of the ownership last. */
   readonly close: () => Promise<void>;
 };
+
+/** A little longer than the longest read. */
+const maxScrubMs = 65_000;
+const scrubPauseMs = 100;
 
 export type OpenSqliteOptions = {
   /** An absolute path, or `:memory:`. */
@@ -61,6 +72,8 @@ type Opened = {
   readonly snapshots: Snapshots;
   readonly sizeBytes: () => number;
   readonly assertInPlace: () => void;
+  /** As `scrubFile`; there is nothing to scrub in memory. */
+  readonly scrub: (isRewritten: boolean) => Promise<boolean>;
   readonly release: () => void;
 };
 
@@ -83,6 +96,7 @@ async function openInMemory(options: OpenSqliteOptions): Promise<Opened> {
     snapshots: createMemorySnapshots(connection),
     sizeBytes: () => Number(pages.pluck().get()),
     assertInPlace: () => {},
+    scrub: () => Promise.resolve(true),
     release: () => {},
   };
 }
@@ -124,6 +138,7 @@ function onDisk(connection: Connection, { file, release }: Ownership): Opened {
         { reason: "DATABASE_MOVED" },
       );
     },
+    scrub: (isRewritten) => scrubFile(file, isRewritten),
     release,
   };
 }
@@ -141,6 +156,21 @@ function databaseFrom(opened: Opened, writer: Writer, log: Log): SqliteDatabase 
       probe.get();
     } catch (error) {
       throw memorydErrorFromSqlite(error);
+    }
+  }
+
+  /** Writes pass between two tries, so that a slow reader holds up the answer and nobody else. */
+  async function scrub(): Promise<void> {
+    const untilMs = performance.now() + maxScrubMs;
+    for (let isRewritten = false; !(await writer.hold(() => opened.scrub(isRewritten))); isRewritten = true) {
+      if (performance.now() > untilMs) {
+        throw new MemorydError(
+          "unavailable",
+          "The database is being read without a pause: make the same call again in a while.",
+          { reason: "SCRUB_FAILED" },
+        );
+      }
+      await setTimeout(scrubPauseMs);
     }
   }
 
@@ -165,6 +195,7 @@ function databaseFrom(opened: Opened, writer: Writer, log: Log): SqliteDatabase 
     queueDepth: writer.queueDepth,
     onBatch: writer.onBatch,
     check,
+    scrub,
     close: () => {
       closing ??= close();
       return closing;

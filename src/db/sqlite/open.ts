@@ -44,6 +44,8 @@ export function becomeWriter(connection: Connection): void {
   connection.pragma("synchronous = FULL");
   connection.pragma("foreign_keys = ON");
   connection.pragma("trusted_schema = OFF");
+  // Overwrites what is deleted, so that little of it is left for a redaction to find.
+  connection.pragma("secure_delete = ON");
   connection.pragma(`wal_autocheckpoint = ${checkpointPages}`);
   connection.pragma(`journal_size_limit = ${maxIdleLogBytes}`);
 }

@@ -28,6 +28,8 @@ export type Writer = {
   readonly queueDepth: () => number;
   /** Calls back with the number of jobs of each commit. */
   readonly onBatch: (listener: (jobs: number) => void) => void;
+  /** Runs `use` while jobs wait, one such use after the other; a close waits for it too. */
+  readonly hold: <T>(use: () => Promise<T>) => Promise<T>;
   /** Why something of the newest batch could not be kept; `undefined` when all of it could. */
   readonly fault: () => MemorydError | undefined;
   /** Takes no more jobs and resolves when those that wait are answered. */
@@ -50,6 +52,9 @@ const faultFrom = (error: unknown): MemorydError | undefined => {
   return fault?.code === "unavailable" ? fault : undefined;
 };
 
+const stopping = (): MemorydError =>
+  new MemorydError("unavailable", "The daemon is stopping: try again in a moment.", { reason: "STOPPING" });
+
 export function createWriter(connection: Connection): Writer {
   const begin = connection.prepare("BEGIN IMMEDIATE");
   const commit = connection.prepare("COMMIT");
@@ -61,6 +66,9 @@ export function createWriter(connection: Connection): Writer {
   const queue: Job[] = [];
   const listeners: ((jobs: number) => void)[] = [];
   let isScheduled = false;
+  /** Uses that jobs wait for; the last settles when all before it have. */
+  let holds = 0;
+  let lastHold: Promise<unknown> = Promise.resolve();
   /** So many of the next jobs run by themselves, because the batch they were in was lost. */
   let alone = 0;
   let fault: MemorydError | undefined;
@@ -69,13 +77,14 @@ export function createWriter(connection: Connection): Writer {
   let closed: Promise<void> | undefined;
 
   function schedule(): void {
-    if (isScheduled || queue.length === 0) return;
+    if (isScheduled || holds > 0 || queue.length === 0) return;
     isScheduled = true;
     setImmediate(flush);
   }
 
   function flush(): void {
     isScheduled = false;
+    if (holds > 0) return;
     if (beginBatch()) runBatch();
     if (queue.length === 0) whenIdle?.();
     schedule();
@@ -157,8 +166,7 @@ export function createWriter(connection: Connection): Writer {
     write: <T>(run: () => T) =>
       new Promise<T>((resolve, reject) => {
         if (closed !== undefined) {
-          const message = "The daemon is stopping: try again in a moment.";
-          reject(new MemorydError("unavailable", message, { reason: "STOPPING" }));
+          reject(stopping());
           return;
         }
         queue.push({ run, resolve: resolve as (value: unknown) => void, reject });
@@ -166,12 +174,27 @@ export function createWriter(connection: Connection): Writer {
       }),
     queueDepth: () => queue.length,
     onBatch: (listener) => void listeners.push(listener),
+    hold: async (use) => {
+      if (closed !== undefined) throw stopping();
+      holds += 1;
+      const held = lastHold.then(use);
+      lastHold = held.catch(() => {});
+      try {
+        return await held;
+      } finally {
+        holds -= 1;
+        schedule();
+      }
+    },
     fault: () => fault,
     close: () => {
-      closed ??= new Promise((resolve) => {
-        if (queue.length === 0) resolve();
-        else whenIdle = resolve;
-      });
+      closed ??= lastHold.then(
+        () =>
+          new Promise((resolve) => {
+            if (queue.length === 0) resolve();
+            else whenIdle = resolve;
+          }),
+      );
       return closed;
     },
   };
