@@ -6,8 +6,8 @@ import type { Caller } from "../kernel/caller.js";
 import { invalidArgument, isMemorydError, MemorydError } from "../kernel/errors.js";
 import { assertValid, slugViolations } from "./model.js";
 import { nearestEdits, nearestNames } from "./nearest.js";
+import { preconditionMetadata } from "./precondition.js";
 import type { MemoryScope, MemoryStorage } from "./storage.js";
-import { recordNotFound } from "./upsert.js";
 
 /** The names of the metadata that calls of this domain read. */
 export const workspaceMetadata = "memoryd-workspace";
@@ -38,6 +38,14 @@ export function assertNoRoot(root: string | undefined): void {
   );
 }
 
+/** Throws what section 2 answers to a precondition on a writing method that has none. */
+export function assertNoPrecondition(ifUpdateTime: string | undefined): void {
+  if (ifUpdateTime === undefined) return;
+  throw invalidArgument([
+    { field: preconditionMetadata, description: "is not for this method; leave it out" },
+  ]);
+}
+
 /** Who asks and where, from a call; `defaultWorkspace` is the one of calls that name none. */
 export const createScopes =
   (defaultWorkspace: string) =>
@@ -59,6 +67,9 @@ export const createNearest =
         name.length - nearestEdits,
         name.length + nearestEdits,
       );
-      throw recordNotFound(nearestNames(name, names));
+      const nearest = nearestNames(name, names);
+      if (nearest.length === 0) throw error;
+      const { code, message, reason } = error;
+      throw new MemorydError(code, message, { reason, metadata: { nearest: nearest.join(",") } });
     }
   };
