@@ -25,7 +25,8 @@ const lowerOrNumber = /^[\p{Ll}\p{N}]/u;
 
 /** The camel humps of a run of word characters: `userIDs` is user and IDs, `HTTPServer` is HTTP and Server. */
 function humpsFromRun(run: string): readonly string[] {
-  if (/^[a-z0-9]+$/.test(run)) return [run];
+  // Most words have no hump, which is seen at a glance.
+  if (/^.[^\p{Lu}\p{Lt}]*$/su.test(run)) return [run];
   // A mark belongs to the letter before it and has no case of its own.
   const letters = run.match(/\P{M}\p{M}*|\p{M}+/gu) ?? [];
   const humps: string[] = [];

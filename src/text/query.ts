@@ -37,10 +37,17 @@ const quoted = `"([^"]*)"|“([^“”]*)”`;
 const inChunk = `[${wordClass}${gramClass}${symbolClass}${joinerClass}${String.raw`\/\\.:@#+*`}]`;
 const pieces = new RegExp(`${quoted}|(${inChunk}+)`, "gv");
 
-function termsFromText(text: string): Term[] {
+/** The terms of a query in its order; what is written twice the same way is looked at once. */
+function termsFromText(text: string): readonly Term[] {
+  const phrases = new Set<string>();
+  const chunks = new Set<string>();
   const terms: Term[] = [];
   for (const [, straight, curly, words] of normalized(text).matchAll(pieces)) {
-    const term = words === undefined ? termFromPhrase(straight ?? curly ?? "") : termFromChunk(words);
+    const phrase = straight ?? curly;
+    const [seen, written] = phrase === undefined ? [chunks, words ?? ""] : [phrases, phrase];
+    if (seen.has(written)) continue;
+    seen.add(written);
+    const term = seen === phrases ? termFromPhrase(written) : termFromChunk(written);
     if (term !== undefined) terms.push(term);
   }
   return terms;

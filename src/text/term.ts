@@ -126,17 +126,16 @@ function termFromSegment(segment: string): Term {
   };
 }
 
-const unitsFromSegments = (segments: readonly string[], count: number): readonly Unit[] =>
-  segments.slice(-count).flatMap(unitsFromText);
-
 /** The term of a chunk that is a path, from those of its segments that hold names; there are two or more. */
 function termFromPath(chunk: string, segments: readonly string[]): Term {
   const last = termFromSegment(segments.at(-1) ?? "");
   const end = chunk.lastIndexOf(last.text) + last.text.length;
-  const counts = new Set([2, 3, segments.length].filter((count) => count <= segments.length));
+  const counts = new Set([2, 3, segments.length]);
   // `foo/c++` is not met by the tokens foo and c side by side, so a longer run would find too much.
-  const isLonger = last.kind !== "sharp" && !last.isCut;
-  const runs = isLonger ? [...counts].map((count) => runFromUnits(unitsFromSegments(segments, count))) : [];
+  const most = last.kind === "sharp" || last.isCut ? 0 : Math.min(segments.length, maxTermTokens);
+  const runs = [...counts]
+    .filter((count) => count <= most)
+    .map((count) => runFromUnits(segments.slice(-count).flatMap(unitsFromText)));
   return {
     ...last,
     kind: "path",

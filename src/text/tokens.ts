@@ -20,23 +20,30 @@ export type Tokens = { readonly [stream in Stream]: readonly string[] };
  */
 export const breakToken = "+";
 
+type Derived = { readonly joined: string | undefined; readonly stems: readonly string[] };
+
+function derivedFromParts(parts: readonly string[]): Derived {
+  const joined = joinedFromParts(parts);
+  const stems = parts.map(stemFromToken);
+  return { joined, stems: joined === undefined ? stems : [...stems, stemFromToken(joined)] };
+}
+
 /** The streams of one field: of its text, or of each of its values. */
 export function tokensFromText(text: string | readonly string[]): Tokens {
   const exact: string[] = [];
   const joined: string[] = [];
   const stems: string[] = [];
-  const values = typeof text === "string" ? [text] : text;
-  for (const [index, value] of values.entries()) {
+  for (const [index, value] of (typeof text === "string" ? [text] : text).entries()) {
     if (index > 0) exact.push(breakToken);
+    // Units of one text share the parts of a name that is there twice, and most are.
+    const byParts = new Map<readonly string[], Derived>();
     for (const unit of unitsFromText(value)) {
       for (const token of tokensFromUnit(unit)) exact.push(token);
       if (unit.kind !== "name") continue;
-      const name = joinedFromParts(unit.parts);
-      for (const part of unit.parts) stems.push(stemFromToken(part));
-      if (name !== undefined) {
-        joined.push(name);
-        stems.push(stemFromToken(name));
-      }
+      const derived = byParts.get(unit.parts) ?? derivedFromParts(unit.parts);
+      byParts.set(unit.parts, derived);
+      for (const stem of derived.stems) stems.push(stem);
+      if (derived.joined !== undefined) joined.push(derived.joined);
       if (unit.sharp !== undefined) joined.push(unit.sharp);
     }
   }

@@ -48,10 +48,13 @@ const unitPattern = new RegExp(
 export function unitsFromText(text: string): readonly Unit[] {
   const plain = normalized(text);
   const units: Unit[] = [];
+  // Texts say the same words again and again.
+  const partsByName = new Map<string, readonly string[]>();
   for (const match of plain.matchAll(unitPattern)) {
     const [all, name, run] = match;
     if (name !== undefined) {
-      const parts = partsFromName(name);
+      const parts = partsByName.get(name) ?? partsFromName(name);
+      partsByName.set(name, parts);
       const end = match.index + all.length;
       const sharp = sharpFromName(name, plain.slice(end, end + 2));
       if (parts.length > 0) units.push({ kind: "name", parts, sharp });
