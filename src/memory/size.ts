@@ -4,7 +4,7 @@
  * since the characters that take more are refused in every field.
  */
 import { byteLength } from "../kernel/utf8.js";
-import { limits, type StoredRecord } from "./model.js";
+import { limits, type StoredRecord, type Writer } from "./model.js";
 
 const varintBytes = (value: number): number =>
   value < 0x80 ? 1 : value < 0x4000 ? 2 : value < 0x200000 ? 3 : 4;
@@ -12,6 +12,11 @@ const timestampBytes = 2 + 1 + 10 + 1 + 5;
 const jsonRecordBytes = 224;
 const jsonRefBytes = 56;
 const jsonNameBytes = 3;
+/** Position, kind, time and the frames around them and around a writer. */
+const binaryFactsBytes = 64;
+const jsonFactsBytes = 256;
+/** A control character in a writer's name, as JSON spells it. */
+const jsonBytesPerByte = 6;
 /** What a page holds beside its records: at most a page token and its field. */
 const pageExtraBytes = 1_100;
 
@@ -43,15 +48,50 @@ export function jsonBytes(record: StoredRecord): number {
   return jsonRecordBytes + refs + references + text;
 }
 
-/** Takes records as long as the page has room: at most `maxRecords`, at least one, within M18's page size. */
-export function createPageBudget(maxRecords: number): (record: StoredRecord) => boolean {
-  let [count, binary, json] = [0, pageExtraBytes, pageExtraBytes];
-  return (record) => {
-    binary += binaryBytes(record);
-    json += jsonBytes(record);
-    const isFull = count >= maxRecords || binary > limits.pageBytes || json > limits.pageJsonBytes;
+/** Bytes that something takes in an answer: exactly or a few too many in binary, at most so many as JSON. */
+export type Size = { readonly binary: number; readonly json: number };
+
+export const recordSize = (record: StoredRecord): Size => ({
+  binary: binaryBytes(record),
+  json: jsonBytes(record),
+});
+
+/** What a message of RecordService says of a write beside what was written. */
+export function factsSize({ user, agent }: Writer): Size {
+  const writer = byteLength(user) + byteLength(agent);
+  return { binary: binaryFactsBytes + writer, json: jsonFactsBytes + jsonBytesPerByte * writer };
+}
+
+export const textSize = (text: string): Size => ({
+  binary: fieldBytes(byteLength(text)),
+  json: 2 * byteLength(text),
+});
+
+export const sumOf = (...sizes: readonly Size[]): Size => ({
+  binary: sizes.reduce((sum, { binary }) => sum + binary, 0),
+  json: sizes.reduce((sum, { json }) => sum + json, 0),
+});
+
+/**
+ * Takes items as long as the answer has room: at most `maxItems`, at least one, within M18's size. `beside` is
+ * what the answer holds beside its items.
+ */
+export function createAnswerBudget(
+  maxItems: number,
+  beside: Size = { binary: pageExtraBytes, json: pageExtraBytes },
+): (size: Size) => boolean {
+  let [count, used] = [0, beside];
+  return (size) => {
+    used = sumOf(used, size);
+    const isFull = count >= maxItems || used.binary > limits.pageBytes || used.json > limits.pageJsonBytes;
     if (isFull && count > 0) return false;
     count += 1;
     return true;
   };
+}
+
+/** The same for a page that holds records alone. */
+export function createPageBudget(maxRecords: number): (record: StoredRecord) => boolean {
+  const hasRoom = createAnswerBudget(maxRecords);
+  return (record) => hasRoom(recordSize(record));
 }

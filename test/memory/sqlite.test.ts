@@ -1,37 +1,10 @@
 /** The contract of the memory storage on SQLite, and what holds for this engine alone. */
 import { describe, expect, test } from "vitest";
-import { type MemoryProbe, memoryStorageContract } from "../contracts/memory-storage.js";
+import { memoryStorageContract } from "../contracts/memory-storage.js";
 import { engines } from "./door.js";
+import { probeOf } from "./probe.js";
 import { decisionFields, oneTo } from "./records.js";
-import { type Stack, stackForTest } from "./stack.js";
-
-const damages = {
-  type: "update memory_records set type = 9 where workspace = ? and name = ?",
-  kind: "update memory_refs set kind = 77 where workspace = ? and name = ?",
-  refs: "delete from memory_refs where workspace = ? and name = ?",
-} as const;
-
-const probeOf = ({ rows, run }: Stack): MemoryProbe => ({
-  revisions: async (workspace) =>
-    rows("select * from memory_revisions where workspace = ? order by revision", workspace).map((row) => ({
-      revision: Number(row.revision),
-      name: String(row.name),
-      kind: Number(row.kind),
-      atMs: Number(row.at_ms),
-      writer: { user: String(row.writer_user), agent: String(row.writer_agent) },
-      content: row.content === null ? null : JSON.parse(String(row.content)),
-    })),
-  workspace: async (workspace) => {
-    const [row] = rows("select * from memory_workspaces where workspace = ?", workspace);
-    if (row === undefined) return undefined;
-    return {
-      position: Number(row.position),
-      trimmedPosition: Number(row.trimmed_position),
-      recordCount: Number(row.record_count),
-    };
-  },
-  damage: async (workspace, name, part) => run(damages[part], workspace, name),
-});
+import { stackForTest } from "./stack.js";
 
 for (const engine of engines) {
   memoryStorageContract(engine, async (options) => {
