@@ -2,9 +2,9 @@
  * The promises of `src/memory/storage-history.ts`, run on every engine. A limit of one engine would be listed
  * here with its reason and run expecting failure; none is known.
  *
- * Each group was seen red with its promise broken in the engine: revisions listed oldest first, a restore that
- * reads its revision before the transaction, a create time that moves, and a redaction that takes the live
- * revision or leaves a deleted name's newest.
+ * Each group was seen red with its promise broken in the engine: revisions listed oldest first, many names read
+ * without a snapshot, a restore of 0 that takes the current state, a create time that moves, a redaction that
+ * empties the live revision or spares a deleted name's newest, and workspaces in reverse.
  */
 import { describe } from "vitest";
 import { revisionListPromises } from "./memory-history/lists.js";

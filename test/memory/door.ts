@@ -12,11 +12,13 @@ import { createTransport as createGrpcTransport } from "@connectrpc/connect/prot
 import { createTransport as createGrpcWebTransport } from "@connectrpc/connect/protocol-grpc-web";
 import { afterAll, beforeAll, onTestFinished } from "vitest";
 import { MemoryService } from "../../gen/magus/memory/v1/memory_pb.js";
+import { RecordService } from "../../gen/memoryd/records/v1/records_pb.js";
 import { type App, createApp } from "../../src/app.js";
 import { type Environment, readEnvironment } from "../../src/config/env.js";
 import { type Config, loadConfig } from "../../src/config/load.js";
 import { type Clock, systemClock } from "../../src/kernel/clock.js";
 import type { Log } from "../../src/kernel/log.js";
+import { pathOf } from "./methods.js";
 
 /** What every test of this domain runs on. */
 export const engines = ["SQLite in memory", "SQLite on disk"] as const;
@@ -79,7 +81,7 @@ export function callsTo({
       for (const [name, value] of metadata) header.append(name, value);
       const sent = isText ? Buffer.from(body, "utf8") : body;
       const answer = await httpClient({
-        url: `${origin}/${MemoryService.typeName}/${method}`,
+        url: `${origin}${pathOf(method)}`,
         method: "POST",
         header,
         body: (async function* () {
@@ -96,6 +98,7 @@ export function callsTo({
 export type Door = Calls & {
   readonly app: App;
   readonly client: Client<typeof MemoryService>;
+  readonly records: Client<typeof RecordService>;
   /** The database file; absent in memory. */
   readonly databaseFile: string | undefined;
   readonly close: () => Promise<void>;
@@ -133,6 +136,7 @@ export async function openDoor(engine: Engine, options: DoorOptions = {}): Promi
     ...callsTo(app),
     app,
     client: createClient(MemoryService, app.transport),
+    records: createClient(RecordService, app.transport),
     databaseFile,
     close: async () => {
       await app.close();

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { MemoryService } from "../../gen/magus/memory/v1/memory_pb.js";
 import { daemonOfFile } from "../support/daemon.js";
 import { verifies } from "../support/verifies.js";
+import { pathOf } from "./methods.js";
 import { casesOf, needsClock, runCase, type VectorDoor, vectorFiles } from "./vector.js";
 
 const daemon = daemonOfFile();
@@ -17,7 +18,7 @@ const door: VectorDoor = {
     });
     for (const [name, value] of metadata) headers.append(name, value);
     const sent = isText ? body : Buffer.from(body);
-    const answer = await fetch(`${url}/${MemoryService.typeName}/${method}`, {
+    const answer = await fetch(`${url}${pathOf(method)}`, {
       method: "POST",
       headers,
       body: sent,

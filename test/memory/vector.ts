@@ -5,20 +5,12 @@
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import {
-  create,
-  type DescMessage,
-  fromBinary,
-  fromJson,
-  type JsonValue,
-  toBinary,
-  toJson,
-} from "@bufbuild/protobuf";
+import { create, fromBinary, fromJson, type JsonValue, toBinary, toJson } from "@bufbuild/protobuf";
 import { FieldMaskSchema } from "@bufbuild/protobuf/wkt";
 import { expect } from "vitest";
-import { MemoryService } from "../../gen/magus/memory/v1/memory_pb.js";
 import type { Answer, Calls, Metadata, TestClock } from "./door.js";
 import { refusalFromBody, wordsFromBody } from "./errors.js";
+import { methodNamed } from "./methods.js";
 
 type JsonObject = { readonly [key: string]: JsonValue };
 
@@ -182,13 +174,9 @@ function metadataOf(step: Step, workspace: string, { filled }: Bindings): Metada
   return pairs;
 }
 
-function methodOf(name: string): { readonly input: DescMessage; readonly output: DescMessage } {
-  return MemoryService.methods.find((method) => method.name === name) ?? expect.fail(`no method ${name}`);
-}
-
 /** The request in binary, with mask paths that JSON may have no spelling for. */
 function binaryRequest(step: Step, request: JsonValue, { filled }: Bindings): Uint8Array {
-  const { input } = methodOf(step.call ?? "");
+  const { input } = methodNamed(step.call ?? "");
   const message = fromJson(input, request);
   if (step.maskPaths === undefined) return toBinary(input, message);
   const updateMask = create(FieldMaskSchema, { paths: filled(step.maskPaths) as string[] });
@@ -199,7 +187,7 @@ function jsonOf(step: Step, answer: Answer): JsonValue {
   const text = Buffer.from(answer.body).toString("utf8");
   if (answer.status !== 200) expect.fail(`${step.call} was refused: ${text}`);
   if (step.wire === undefined) return JSON.parse(text) as JsonValue;
-  const { output } = methodOf(step.call ?? "");
+  const { output } = methodNamed(step.call ?? "");
   return toJson(output, fromBinary(output, answer.body));
 }
 
