@@ -89,6 +89,11 @@ export const limits = {
   pageSize: 1_000,
   pageBytes: 2_097_152,
   pageJsonBytes: 4_194_304,
+  /** One imported file, and the unknown keys in it. */
+  fileBytes: 1_048_576,
+  extraBytes: 16_384,
+  importFiles: 1_000,
+  exportNames: 100,
   /** Cursor values kept beside the live one (M38). */
   earlierCursors: 50,
 } as const;

@@ -1,6 +1,7 @@
 /** Records for property tests: legal ones, damaged ones, and large ones. */
 import fc from "fast-check";
 import { noExtra } from "../../src/memory/extra.js";
+import { knownKeys, quoted } from "../../src/memory/files-format.js";
 import {
   limits,
   type RecordFields,
@@ -110,3 +111,23 @@ export const largeRecord: fc.Arbitrary<StoredRecord> = fc
       references: Array.from({ length: references }, () => name),
     };
   });
+
+/** JSON in the spelling that memoryd writes. */
+function spelled(value: fc.JsonValue | undefined): string {
+  if (typeof value === "string") return quoted(value);
+  if (Array.isArray(value)) return `[${value.map(spelled).join(",")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value ?? null);
+  const members = Object.entries(value).map(([key, member]) => `${quoted(key)}:${spelled(member)}`);
+  return `{${members.join(",")}}`;
+}
+
+/** Unknown keys of a file and their values. */
+export const anyJsonEntries = fc
+  .uniqueArray(
+    fc.tuple(
+      fc.oneof(lineText(6), fc.string({ unit: "binary", maxLength: 6 })),
+      fc.jsonValue({ maxDepth: 4, stringUnit: "binary" }).map(spelled),
+    ),
+    { maxLength: 5, selector: ([key]) => key },
+  )
+  .map((entries) => entries.filter(([key]) => !knownKeys.some((known) => known === key)));
