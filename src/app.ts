@@ -9,6 +9,7 @@ import {
   type Interceptor,
   type Transport,
 } from "@connectrpc/connect";
+import { daemonIdFrom } from "./config/daemon-id.js";
 import { type Discovery, readDiscovery, type StartFailure, writeStartFailure } from "./config/discovery.js";
 import { readEnvironment } from "./config/env.js";
 import { ensurePrivateFolder } from "./config/files.js";
@@ -17,6 +18,7 @@ import { ensureOperatorToken } from "./config/token.js";
 import { memorydVersion } from "./config/version.js";
 import { openSqliteStorages } from "./engines/sqlite.js";
 import type { Storages } from "./engines/storages.js";
+import { createTreeReader } from "./engines/tree.js";
 import type { Caller } from "./kernel/caller.js";
 import { type Clock, systemClock } from "./kernel/clock.js";
 import { isMemorydError, MemorydError } from "./kernel/errors.js";
@@ -25,7 +27,11 @@ import { type Log, silentLog } from "./kernel/log.js";
 import { memoryRequestMetadata, memoryResponseMetadata, registerMemoryRoutes } from "./memory/rpc.js";
 import { type RecordServices, registerRecordRoutes } from "./memory/rpc-records.js";
 import { createMemoryService, type MemoryService } from "./memory/service.js";
+import { createFilesService } from "./memory/service-files.js";
 import { createHistoryService } from "./memory/service-history.js";
+import { createRefsService } from "./memory/service-refs.js";
+import { createRootService } from "./memory/service-roots.js";
+import { createVerifyService } from "./memory/service-verify.js";
 import { slug } from "./memsync/slug.js";
 import { runDaemon } from "./server/lifecycle.js";
 import { openLog } from "./server/log.js";
@@ -81,13 +87,21 @@ export async function createApp(
     version: memorydVersion,
     log,
     clock,
-    memory: { revisionsPerRecord: config.memory.revisionsPerRecord },
+    memory: {
+      revisionsPerRecord: config.memory.revisionsPerRecord,
+      daemonId: daemonIdFrom(readEnvironment(), config.paths),
+    },
   });
-  const memory = createMemoryService(storages.memory, config.memory, clock);
+  const tree = createTreeReader({ clock });
+  const refs = createRefsService(storages.memory, tree, clock);
+  const memory = createMemoryService(storages.memory, config.memory, clock, refs);
   // The operating system's user (daemon.md D24); a name without a letter or digit leaves no slug.
   const operator: Caller = { user: slug(readEnvironment().userName, "operator"), right: "admin" };
   const records: RecordServices = {
-    history: createHistoryService(storages.memory, config.memory),
+    files: createFilesService(storages.memory, config.memory, clock),
+    history: createHistoryService(storages.memory, config.memory, refs),
+    roots: createRootService(storages.memory, tree, config.memory),
+    verify: createVerifyService(storages.memory, refs, config.memory),
   };
   const registerRoutes = (router: ConnectRouter): void => {
     registerMemoryRoutes(router, memory, operator);

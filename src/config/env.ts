@@ -3,7 +3,7 @@
  * user. Everything that depends on them takes an {@link Environment}, so that it is pure and can be tested
  * for a platform that we do not run on. What the variables mean is in `options.ts` and `paths.ts`.
  */
-import { homedir, tmpdir, userInfo } from "node:os";
+import { homedir, hostname, tmpdir, userInfo } from "node:os";
 
 export type Environment = {
   /** `MEMORYD_*`, `XDG_*` and the folders of Windows; nothing else is kept. Empty ones count as not set. */
@@ -13,6 +13,8 @@ export type Environment = {
   readonly homeDir: string;
   readonly tempDir: string;
   readonly workingDir: string;
+  /** What the machine calls itself; empty when it does not say. */
+  readonly hostName: string;
   /** Login name of the user, as the system writes it; empty when it has none. */
   readonly userName: string;
   /** Effective user id; `undefined` where the platform has none. */
@@ -66,6 +68,7 @@ export function readEnvironment(): Environment {
     homeDir: orEmpty(homedir),
     tempDir: tmpdir(),
     workingDir: process.cwd(),
+    hostName: orEmpty(hostname),
     userName: userName || env.USER || env.LOGNAME || env.USERNAME || "",
     userId: currentUserId(),
     processId: process.pid,

@@ -20,7 +20,7 @@
  *
  * A large file has a baseline without a digest, and then its size alone is compared (M76).
  */
-import type { Ref, RefBaseline } from "./model.js";
+import type { Ref, RefBaseline, StoredRecord } from "./model.js";
 import { type Lookup, lookupFromRef, partsBelow } from "./refs-target.js";
 import type { Sees, Sight, Wanted } from "./tree.js";
 
@@ -30,6 +30,16 @@ export type RefState = (typeof refStates)[keyof typeof refStates];
 
 /** What looking a ref up has shown; the reason is a lower-case word, empty where the state says all. */
 export type RefFinding = { readonly state: RefState; readonly reason: string };
+
+/** One ref of a record, looked up. */
+export type RefCheck = RefFinding & {
+  /** Which ref, from 0. */
+  readonly index: number;
+  readonly checkedMs: number;
+};
+
+/** A record with how its refs fare, when they were looked up. */
+export type CheckedRecord = StoredRecord & { readonly refChecks?: readonly RefCheck[] };
 
 export const resolved = (reason = ""): RefFinding => ({ state: refStates.resolved, reason });
 const drifted = (reason: string): RefFinding => ({ state: refStates.drifted, reason });

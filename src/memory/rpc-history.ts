@@ -72,9 +72,10 @@ export const historyHandlers = (service: HistoryService, { answering }: Answerin
       answering(context, async (call) => {
         const { workspaces, nextPageToken, defaultWorkspace } = await service.listWorkspaces(call, request);
         return {
-          workspaces: workspaces.map(({ workspace, recordCount, updatedMs }) => ({
+          workspaces: workspaces.map(({ workspace, recordCount, updatedMs, rootIds }) => ({
             workspace,
             recordCount,
+            rootIds: [...rootIds],
             ...(updatedMs === undefined ? {} : { updateTime: timestampFromMs(updatedMs) }),
           })),
           nextPageToken,

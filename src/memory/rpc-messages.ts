@@ -6,13 +6,18 @@ import { create, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext } from "@connectrpc/connect";
 import { type Memory, MemorySchema } from "../../gen/magus/memory/v1/memory_pb.js";
-import { type RecordSchema, WriteConflictSchema } from "../../gen/memoryd/records/v1/records_pb.js";
+import {
+  type RecordSchema,
+  type RefCheckSchema,
+  WriteConflictSchema,
+} from "../../gen/memoryd/records/v1/records_pb.js";
 import type { Caller } from "../kernel/caller.js";
 import { isMemorydError } from "../kernel/errors.js";
 import { callerKey } from "../wire/context.js";
 import { connectErrorFrom, type ErrorDetail } from "../wire/errors.js";
 import type { StoredRecord } from "./model.js";
 import { preconditionMetadata } from "./precondition.js";
+import type { CheckedRecord, RefCheck } from "./refs-resolve.js";
 import { type Call, rootMetadata, workspaceMetadata } from "./service-call.js";
 import type { Conflict, Stored } from "./upsert.js";
 
@@ -84,11 +89,24 @@ function conflictDetails(error: unknown, protocolName: string): ErrorDetail[] {
   return [detail(fits(short) ? short : shortConflict(conflict, false))];
 }
 
+export const messageFromRefCheck = ({
+  index,
+  state,
+  reason,
+  checkedMs,
+}: RefCheck): MessageInitShape<typeof RefCheckSchema> => ({
+  index,
+  state,
+  reason,
+  checkTime: timestampFromMs(checkedMs),
+});
+
 /** The record with what is known of its last write; what RecordService answers. */
-export const recordMessageFrom = (record: StoredRecord): MessageInitShape<typeof RecordSchema> => ({
+export const recordMessageFrom = (record: CheckedRecord): MessageInitShape<typeof RecordSchema> => ({
   memory: messageFromRecord(record),
   revision: BigInt(record.revision),
   writer: record.writer,
+  ...(record.refChecks === undefined ? {} : { refChecks: record.refChecks.map(messageFromRefCheck) }),
 });
 
 /** `inProcess` is who asks when no guard stood in front of the call. */

@@ -5,13 +5,21 @@
 import type { ConnectRouter } from "@connectrpc/connect";
 import { RecordService } from "../../gen/memoryd/records/v1/records_pb.js";
 import type { Caller } from "../kernel/caller.js";
+import { fileHandlers } from "./rpc-files.js";
 import { historyHandlers } from "./rpc-history.js";
 import { createAnswering } from "./rpc-messages.js";
+import { rootHandlers, verifyHandlers } from "./rpc-verify.js";
+import type { FilesService } from "./service-files.js";
 import type { HistoryService } from "./service-history.js";
+import type { RootService } from "./service-roots.js";
+import type { VerifyService } from "./service-verify.js";
 
 /** The use cases behind the service, a member for each part. */
 export type RecordServices = {
+  readonly files: FilesService;
   readonly history: HistoryService;
+  readonly roots: RootService;
+  readonly verify: VerifyService;
 };
 
 /** Adds the service to the router. `inProcess` is who asks when no guard stood in front of the call. */
@@ -22,6 +30,9 @@ export function registerRecordRoutes(
 ): void {
   const answering = createAnswering(inProcess);
   router.service(RecordService, {
+    ...fileHandlers(services.files, answering),
     ...historyHandlers(services.history, answering),
+    ...rootHandlers(services.roots, answering),
+    ...verifyHandlers(services.verify, answering),
   });
 }

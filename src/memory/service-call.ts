@@ -21,23 +21,6 @@ export type Call = {
   readonly root?: string | undefined;
 };
 
-const rootForm = /^[0-9a-f]{12}$/;
-
-/** Throws what M20a answers to `memoryd-root`: no root can be attached to this daemon, so none is. */
-export function assertNoRoot(root: string | undefined): void {
-  if (root === undefined) return;
-  if (!rootForm.test(root)) {
-    throw invalidArgument([
-      { field: rootMetadata, description: "must be given once, as 12 lower-case hex digits" },
-    ]);
-  }
-  throw new MemorydError(
-    "failed_precondition",
-    "That root is not attached to this workspace; leave memoryd-root out.",
-    { reason: "ROOT_NOT_ATTACHED" },
-  );
-}
-
 /** Throws what section 2 answers to a precondition on a writing method that has none. */
 export function assertNoPrecondition(ifUpdateTime: string | undefined): void {
   if (ifUpdateTime === undefined) return;

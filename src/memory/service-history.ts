@@ -8,15 +8,19 @@ import { type FieldViolation, invalidArgument } from "../kernel/errors.js";
 import { keyFromPageToken, pageParametersHash, pageTokenFromKey } from "../kernel/page-token.js";
 import { assertValid, type StoredRecord, slugViolations } from "./model.js";
 import { preconditionFrom } from "./precondition.js";
+import type { CheckedRecord } from "./refs-resolve.js";
 import { type CursorRevision, decideRestore, nameNotFound, type RecordRevision } from "./revision.js";
+import { assertNoPrecondition, type Call, createNearest, createScopes } from "./service-call.js";
+import type { RefsService } from "./service-refs.js";
 import {
-  assertNoPrecondition,
-  assertNoRoot,
-  type Call,
-  createNearest,
-  createScopes,
-} from "./service-call.js";
-import { createAnswerBudget, factsSize, recordSize, type Size, sumOf, textSize } from "./size.js";
+  createAnswerBudget,
+  factsSize,
+  recordSize,
+  refChecksSize,
+  type Size,
+  sumOf,
+  textSize,
+} from "./size.js";
 import type { MemoryScope, MemoryStorage } from "./storage.js";
 import type { WorkspaceSummary } from "./storage-history.js";
 import { type Caps, recordUnreadable, type Stored } from "./upsert.js";
@@ -31,7 +35,7 @@ type Paging = { readonly pageSize: number; readonly pageToken: string };
 type Viewing = { readonly view: number; readonly checkRefs: boolean };
 
 export type BatchOfRecords = {
-  readonly records: readonly StoredRecord[];
+  readonly records: readonly CheckedRecord[];
   readonly missing: readonly string[];
   /** Those that the answer had no room for. */
   readonly leftOut: readonly string[];
@@ -45,13 +49,13 @@ export type RevisionsPage<Revision> = {
 };
 
 export type WorkspacesPage = {
-  readonly workspaces: readonly WorkspaceSummary[];
+  readonly workspaces: readonly (WorkspaceSummary & { readonly rootIds: readonly string[] })[];
   readonly nextPageToken: string;
   readonly defaultWorkspace: string;
 };
 
 export type HistoryService = {
-  readonly getRecord: (call: Call, request: Viewing & { name: string }) => Promise<StoredRecord>;
+  readonly getRecord: (call: Call, request: Viewing & { name: string }) => Promise<CheckedRecord>;
   readonly batchGetRecords: (
     call: Call,
     request: Viewing & { names: readonly string[] },
@@ -104,7 +108,11 @@ function positionFrom(pageToken: string, parameters: string): number | undefined
   throw invalidArgument([{ field: "page_token", description }], "INVALID_PAGE_TOKEN");
 }
 
-export function createHistoryService(storage: MemoryStorage, options: HistoryOptions): HistoryService {
+export function createHistoryService(
+  storage: MemoryStorage,
+  options: HistoryOptions,
+  refs: RefsService,
+): HistoryService {
   const scopeOf = createScopes(options.defaultWorkspace);
   const withNearest = createNearest(storage);
 
@@ -115,12 +123,11 @@ export function createHistoryService(storage: MemoryStorage, options: HistoryOpt
     return stored;
   };
 
-  /** The scope of a read that may look at refs. */
-  const scopeOfRead = (call: Call, { checkRefs }: Viewing): MemoryScope => {
+  /** The scope of a read that may look at refs, and the root that it looks in. */
+  const scopeOfRead = async (call: Call, { checkRefs }: Viewing) => {
     assertRight(call.caller, "read");
     const scope = scopeOf(call);
-    if (checkRefs) assertNoRoot(call.root);
-    return scope;
+    return { scope, root: checkRefs ? await refs.rootOf(scope, call.root) : undefined };
   };
 
   /** One page of revisions: at most so many, and as many as an answer may hold. */
@@ -136,15 +143,16 @@ export function createHistoryService(storage: MemoryStorage, options: HistoryOpt
 
   return {
     async getRecord(call, request) {
-      const scope = scopeOfRead(call, request);
+      const { scope, root } = await scopeOfRead(call, request);
       const view = viewFrom(request.view, recordViews.full);
       assertValid(slugViolations("name", request.name));
       const record = await withNearest(scope, request.name, findRecord(scope, request.name));
-      return recordInView(record, view);
+      const [checked = record] = await refs.withChecks([recordInView(record, view)], request.checkRefs, root);
+      return checked;
     },
 
     async batchGetRecords(call, request) {
-      const scope = scopeOfRead(call, request);
+      const { scope, root } = await scopeOfRead(call, request);
       const view = viewFrom(request.view, recordViews.full);
       assertValid(namesViolations(request.names, 1));
       const names = [...new Set(request.names)];
@@ -156,12 +164,14 @@ export function createHistoryService(storage: MemoryStorage, options: HistoryOpt
         else if (!stored.readable) unreadable.push(name);
         else {
           const record = recordInView(stored, view);
-          if (hasRoom(sizeOfRecord(record))) records.push(record);
+          const checks = refChecksSize(request.checkRefs ? record.refs.length : 0);
+          if (hasRoom(sumOf(sizeOfRecord(record), checks))) records.push(record);
           else leftOut.push(name);
         }
       };
       await storage.getEach(scope, names, see);
-      return { records, missing, leftOut, unreadable };
+      const checked = await refs.withChecks(records, request.checkRefs, root);
+      return { records: checked, missing, leftOut, unreadable };
     },
 
     async listRecordRevisions(call, { name, view: wanted, pageSize, pageToken }) {
@@ -234,10 +244,11 @@ export function createHistoryService(storage: MemoryStorage, options: HistoryOpt
       const parameters = parametersOf("ListWorkspaces");
       const after = keyFromPageToken(pageToken, parameters);
       const found = await storage.listWorkspaces(after, count + 1);
-      const workspaces = found.slice(0, count);
-      const last = found.length > count ? workspaces.at(-1)?.workspace : undefined;
+      const shown = found.slice(0, count);
+      const rootIds = await storage.rootIds(shown.map(({ workspace }) => workspace));
+      const last = found.length > count ? shown.at(-1)?.workspace : undefined;
       return {
-        workspaces,
+        workspaces: shown.map((summary) => ({ ...summary, rootIds: rootIds.get(summary.workspace) ?? [] })),
         nextPageToken: last === undefined ? "" : pageTokenFromKey(last, parameters),
         defaultWorkspace: options.defaultWorkspace,
       };

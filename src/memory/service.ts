@@ -6,22 +6,26 @@ import { assertRight } from "../kernel/caller.js";
 import type { Clock } from "../kernel/clock.js";
 import { invalidArgument } from "../kernel/errors.js";
 import { keyFromPageToken, pageParametersHash, pageTokenFromKey } from "../kernel/page-token.js";
-import { maskFromPaths } from "./mask.js";
+import { type Mask, maskFromPaths } from "./mask.js";
 import {
   assertValid,
   cursorViolations,
+  fieldsFromInput,
   fieldViolations,
   limits,
   type RecordInput,
+  type Ref,
   type StoredCursor,
   type StoredRecord,
   slugViolations,
   wholeViolations,
 } from "./model.js";
 import { preconditionFrom } from "./precondition.js";
-import { assertNoRoot, type Call, createNearest, createScopes } from "./service-call.js";
+import type { Root } from "./roots.js";
+import { type Call, createNearest, createScopes } from "./service-call.js";
+import type { RefsService } from "./service-refs.js";
 import { createPageBudget } from "./size.js";
-import type { Counts, MemoryStorage } from "./storage.js";
+import type { Counts, MemoryScope, MemoryStorage } from "./storage.js";
 import { type Caps, decideCursor, decideDelete, decideUpdate } from "./upsert.js";
 
 export type ListedRecords = {
@@ -69,9 +73,25 @@ export function createMemoryService(
   storage: MemoryStorage,
   options: MemoryOptions,
   clock: Clock,
+  refs: RefsService,
 ): MemoryService {
   const scopeOf = createScopes(options.defaultWorkspace);
   const withNearest = createNearest(storage);
+
+  /** The refs whose files a write looks at: those that it sets, and those of a record whose body it sets (M74). */
+  const refsSetBy = async (
+    scope: MemoryScope,
+    record: RecordInput,
+    mask: Mask,
+    root: Root | undefined,
+  ): Promise<readonly Ref[]> => {
+    if (root === undefined) return [];
+    if (mask.kind === "full" || mask.fields.includes("refs")) return fieldsFromInput(record).refs;
+    const stored = await storage.get(scope, record.name);
+    // All fields count where nothing is stored; those that are refused for it are not worth a look.
+    if (stored === undefined) return wholeViolations(record).length > 0 ? [] : fieldsFromInput(record).refs;
+    return mask.fields.includes("body") && stored.readable ? stored.refs : [];
+  };
 
   return {
     async listMemories(call, { pageSize, pageToken }) {
@@ -100,14 +120,15 @@ export function createMemoryService(
       assertRight(call.caller, "write");
       const scope = scopeOf(call);
       const precondition = preconditionFrom(call.ifUpdateTime);
-      assertNoRoot(call.root);
+      const root = await refs.rootOf(scope, call.root);
       const mask = maskFromPaths(maskPaths);
       if (record === undefined) throw invalidArgument([{ field: "memory", description: "must be set" }]);
       assertValid([
         ...slugViolations("memory.name", record.name),
         ...(mask.kind === "full" ? wholeViolations(record) : fieldViolations(record, mask.fields)),
       ]);
-      const decide = decideUpdate({ input: record, mask, allowMissing, precondition }, options);
+      const baselines = await refs.baselinesOf(root, await refsSetBy(scope, record, mask, root));
+      const decide = decideUpdate({ input: record, mask, allowMissing, precondition, baselines }, options);
       const stored = await withNearest(scope, record.name, storage.change(scope, record.name, decide));
       if (stored?.readable !== true) throw new Error("an updated record is missing or unreadable");
       return stored;

@@ -15,6 +15,9 @@ const jsonNameBytes = 3;
 /** Position, kind, time and the frames around them and around a writer. */
 const binaryFactsBytes = 64;
 const jsonFactsBytes = 256;
+/** State, reason, time and frames of one ref's check. */
+const binaryRefCheckBytes = 48;
+const jsonRefCheckBytes = 144;
 /** A control character in a writer's name, as JSON spells it. */
 const jsonBytesPerByte = 6;
 /** What a page holds beside its records: at most a page token and its field. */
@@ -61,6 +64,12 @@ export function factsSize({ user, agent }: Writer): Size {
   const writer = byteLength(user) + byteLength(agent);
   return { binary: binaryFactsBytes + writer, json: jsonFactsBytes + jsonBytesPerByte * writer };
 }
+
+/** What the checks of so many refs take, beside their record. */
+export const refChecksSize = (count: number): Size => ({
+  binary: count * binaryRefCheckBytes,
+  json: count * jsonRefCheckBytes,
+});
 
 export const textSize = (text: string): Size => ({
   binary: fieldBytes(byteLength(text)),

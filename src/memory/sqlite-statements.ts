@@ -1,6 +1,9 @@
 /** The SQL of the memory storage on SQLite, prepared once a connection. Names sort by their UTF-8 bytes. */
 import type { Connection } from "../db/sqlite/open.js";
 
+/** Bytes of chance in the epoch of a workspace, given at its birth. */
+export const epochBytes = 16;
+
 const recordColumns =
   "name, type, status, body, extra, created_ms, updated_ms, revision, writer_user, writer_agent";
 

@@ -22,13 +22,15 @@ import {
   storedFromRow,
 } from "./rows.js";
 import { changeKinds } from "./schema.js";
+import { createSqliteFiles } from "./sqlite-files.js";
 import { createSqliteHistory, type RecordAccess } from "./sqlite-history.js";
-import { prepareStatements, type Statements } from "./sqlite-statements.js";
+import { createSqliteRoots } from "./sqlite-roots.js";
+import { epochBytes, prepareStatements, type Statements } from "./sqlite-statements.js";
+import { createSqliteSurvey } from "./sqlite-survey.js";
 import type { Counts, MemoryScope, MemoryStorage } from "./storage.js";
 import type { Room, Stored } from "./upsert.js";
 
 const cursorName = "";
-const epochBytes = 16;
 /** A list gives up the thread after so much, which takes some milliseconds to read. */
 const partRows = 500;
 const partCharacters = 1_000_000;
@@ -38,6 +40,8 @@ const sweepBatchRows = 500;
 export type MemoryStorageOptions = {
   /** Revisions kept of a name, the newest first (memory.revisions_per_record). */
   readonly revisionsPerRecord: number;
+  /** Tells daemons apart that share a database, or copies of one (memory.md M70). */
+  readonly daemonId?: string;
 };
 
 const isBefore = (a: string, b: string): boolean => compareUtf8(a, b) < 0;
@@ -235,13 +239,15 @@ export function createSqliteMemoryStorage(
     return record;
   };
 
-  const history = createSqliteHistory(database, {
-    recordOn: (connection, workspace, name) => readRecord(statementsOf(connection), workspace, name),
-    applyChange,
-  });
+  const recordOn: RecordAccess["recordOn"] = (connection, workspace, name) =>
+    readRecord(statementsOf(connection), workspace, name);
+  const history = createSqliteHistory(database, { recordOn, applyChange });
 
   return {
     ...history,
+    ...createSqliteFiles(database, recordOn),
+    ...createSqliteRoots(database, options.daemonId ?? "", clock),
+    ...createSqliteSurvey(database, recordOn),
 
     list: ({ workspace }, page) =>
       database.snapshot(async (connection, pause) => {

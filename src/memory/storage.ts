@@ -6,7 +6,10 @@
  * names sort by UTF-8 bytes. A storage that cannot answer throws `unavailable`.
  */
 import type { RecordFields, StoredCursor, StoredRecord, Writer } from "./model.js";
+import type { FilesStorage } from "./storage-files.js";
 import type { HistoryStorage } from "./storage-history.js";
+import type { RootStorage } from "./storage-roots.js";
+import type { SurveyStorage } from "./storage-survey.js";
 import type { Decision, Room, Stored } from "./upsert.js";
 
 /** Who is asking, and in which workspace. Workspaces never see each other (M6). */
@@ -28,7 +31,7 @@ export type Page = {
 
 export type Counts = { readonly workspaces: number; readonly records: number };
 
-export interface MemoryStorage extends HistoryStorage {
+export interface MemoryStorage extends FilesStorage, HistoryStorage, RootStorage, SurveyStorage {
   /**
    * Hands `take` the readable records after a name, in byte order, from one consistent read; lets others
    * run between parts of a long page. A workspace that does not exist has no records.

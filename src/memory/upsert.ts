@@ -19,6 +19,8 @@ import {
   fieldsFromInput,
   type RecordFields,
   type RecordInput,
+  type Ref,
+  type RefBaseline,
   recordTypes,
   type StoredCursor,
   type StoredRecord,
@@ -62,11 +64,16 @@ export type Decision<Fields> =
   /** Nothing is written and no time moves. */
   | { readonly kind: "keep" };
 
+/** What a write notes of a ref's file; `undefined` when it saw none (M74). */
+export type Baselines = (ref: Ref) => RefBaseline | undefined;
+
 export type Update = {
   readonly input: RecordInput;
   readonly mask: Mask;
   readonly allowMissing: boolean;
   readonly precondition: Precondition;
+  /** What was seen of the files of refs just before; left out where nobody looked. */
+  readonly baselines?: Baselines;
 };
 
 export const recordNotFound = (): MemorydError =>
@@ -147,6 +154,25 @@ function resultOf(stored: Stored | undefined, update: Update): RecordFields | Me
   return violations.length > 0 ? invalidArgument(violations) : fieldsFromInput(result);
 }
 
+/** The fields with what the write saw of the files of their refs, for a write that sets refs or body (M74). */
+function withBaselines(
+  fields: RecordFields,
+  stored: Stored | undefined,
+  { mask, baselines }: Update,
+): RecordFields {
+  const keepsOld =
+    stored !== undefined &&
+    mask.kind === "partial" &&
+    !mask.fields.includes("refs") &&
+    !mask.fields.includes("body");
+  if (keepsOld) return fields;
+  const refs = fields.refs.map(({ kind, target }): Ref => {
+    const baseline = baselines?.({ kind, target });
+    return { kind, target, ...(baseline === undefined ? {} : { baseline }) };
+  });
+  return { ...fields, refs };
+}
+
 /** The decision of UpdateMemory, for input whose own fields were checked before (M20d). */
 export const decideUpdate =
   (update: Update, caps: Caps) =>
@@ -164,7 +190,7 @@ export const decideUpdate =
     }
     if (result instanceof MemorydError) throw result;
     if (stored === undefined) assertRoom(room, caps, true);
-    return { kind: "put", fields: result };
+    return { kind: "put", fields: withBaselines(result, stored, update) };
   };
 
 /** The decision of DeleteMemory (M34, M35). */

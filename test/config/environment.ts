@@ -10,6 +10,7 @@ export const linux = (
   homeDir: "/people/ada",
   tempDir: "/tmp",
   workingDir: "/here",
+  hostName: "engine",
   userName: "ada",
   userId: 1000,
   processId: 20,

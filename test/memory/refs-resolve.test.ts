@@ -144,7 +144,11 @@ describe("a ref", () => {
   test("asks for a digest only where one can be compared", async () => {
     const wanted = async (baseline?: RefBaseline) => {
       const { sees, asked } = treeOf({ a: text });
-      await resolveRef(refOf([doc, "a", baseline]), root, sees);
+      await resolveRef(
+        { kind: doc, target: "a", ...(baseline === undefined ? {} : { baseline }) },
+        root,
+        sees,
+      );
       return asked;
     };
     expect(await wanted()).toEqual([["a", { kind: "presence" }]]);

@@ -8,6 +8,7 @@ import { onTestFinished } from "vitest";
 import { MemoryService } from "../../gen/magus/memory/v1/memory_pb.js";
 import { RecordService } from "../../gen/memoryd/records/v1/records_pb.js";
 import { openSqliteDatabase, type SqliteDatabase } from "../../src/db/sqlite/database.js";
+import { createTreeReader } from "../../src/engines/tree.js";
 import type { Caller } from "../../src/kernel/caller.js";
 import { type Clock, systemClock } from "../../src/kernel/clock.js";
 import { silentLog } from "../../src/kernel/log.js";
@@ -19,7 +20,11 @@ import {
   type MemoryOptions,
   type MemoryService as Service,
 } from "../../src/memory/service.js";
+import { createFilesService } from "../../src/memory/service-files.js";
 import { createHistoryService } from "../../src/memory/service-history.js";
+import { createRefsService } from "../../src/memory/service-refs.js";
+import { createRootService } from "../../src/memory/service-roots.js";
+import { createVerifyService } from "../../src/memory/service-verify.js";
 import { createSqliteMemoryStorage } from "../../src/memory/sqlite.js";
 import type { MemoryStorage } from "../../src/memory/storage.js";
 import { createCallInterceptor } from "../../src/wire/connect.js";
@@ -69,9 +74,14 @@ export async function stackForTest(engine: Engine, options: StackOptions = {}): 
     deletedKeepDays: 365,
     ...options,
   };
-  const service = createMemoryService(storage, memoryOptions, clock);
+  const tree = createTreeReader({ clock });
+  const refs = createRefsService(storage, tree, clock);
+  const service = createMemoryService(storage, memoryOptions, clock, refs);
   const records: RecordServices = {
-    history: createHistoryService(storage, memoryOptions),
+    files: createFilesService(storage, memoryOptions, clock),
+    history: createHistoryService(storage, memoryOptions, refs),
+    roots: createRootService(storage, tree, memoryOptions),
+    verify: createVerifyService(storage, refs, memoryOptions),
   };
   const registerRoutes = (router: Parameters<typeof registerMemoryRoutes>[0]): void => {
     registerMemoryRoutes(router, service, caller);
