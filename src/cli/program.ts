@@ -40,6 +40,11 @@ const root: CommandGroup = {
       summary: "Read and write records, and the cursor",
       load: async () => (await import("./memory/group.js")).memoryGroup,
     },
+    {
+      name: "workspace",
+      summary: "The workspaces that records and cursors belong to",
+      load: async () => (await import("./workspace/group.js")).workspaceGroup,
+    },
   ],
   examples: [
     ["memoryd serve", "Run the daemon here, and see its address and a first call"],

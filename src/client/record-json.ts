@@ -5,13 +5,30 @@
 import { create, fromJson, type JsonValue, type MessageInitShape, toJson } from "@bufbuild/protobuf";
 import type { ConnectError } from "@connectrpc/connect";
 import { type Memory, MemorySchema } from "../../gen/magus/memory/v1/memory_pb.js";
-import { type WriteConflict, WriteConflictSchema } from "../../gen/memoryd/records/v1/records_pb.js";
+import {
+  type Cursor,
+  CursorSchema,
+  type RecordRevision,
+  RecordRevisionSchema,
+  type Workspace,
+  WorkspaceSchema,
+  type WriteConflict,
+  WriteConflictSchema,
+} from "../../gen/memoryd/records/v1/records_pb.js";
 
 /** A record as it travels. */
 export type RecordMessage = Memory;
 
 /** What was stored when a conditional write was refused. */
 export type ConflictMessage = WriteConflict;
+
+/** One kept state of a record. */
+export type RevisionMessage = RecordRevision;
+
+/** One kept value of the cursor. */
+export type CursorMessage = Cursor;
+
+export type WorkspaceMessage = Workspace;
 
 export const createRecordMessage = (fields: MessageInitShape<typeof MemorySchema>): RecordMessage =>
   create(MemorySchema, fields);
@@ -27,3 +44,11 @@ export const conflictFromError = (error: ConnectError): ConflictMessage | undefi
 
 export const jsonFromConflict = (conflict: ConflictMessage): JsonValue =>
   toJson(WriteConflictSchema, conflict);
+
+export const jsonFromRevision = (revision: RevisionMessage): JsonValue =>
+  toJson(RecordRevisionSchema, revision);
+
+export const jsonFromCursor = (cursor: CursorMessage): JsonValue => toJson(CursorSchema, cursor);
+
+export const jsonFromWorkspace = (workspace: WorkspaceMessage): JsonValue =>
+  toJson(WorkspaceSchema, workspace);

@@ -46,6 +46,26 @@ export const memoryGroup: CommandGroup = {
       summary: "Delete a record",
       load: async () => (await import("./delete.js")).deleteCommand,
     },
+    {
+      name: "log",
+      summary: "List the kept states of a record, or of the cursor",
+      load: async () => (await import("./log.js")).logCommand,
+    },
+    {
+      name: "diff",
+      summary: "Show what changed between two states of a record",
+      load: async () => (await import("./diff.js")).diffCommand,
+    },
+    {
+      name: "restore",
+      summary: "Bring an earlier state of a record back",
+      load: async () => (await import("./restore.js")).restoreCommand,
+    },
+    {
+      name: "redact",
+      summary: "Empty the earlier states of a record, or of the cursor, for good",
+      load: async () => (await import("./redact.js")).redactCommand,
+    },
     { name: "cursor", summary: "Read and write where work stopped", load: async () => cursorGroup },
   ],
   examples: [

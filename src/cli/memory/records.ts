@@ -16,10 +16,11 @@ import type { Shown } from "../failure.js";
 import { conflictText } from "./view.js";
 
 export type MemoryClient = MemorydClients["memory"];
+export type RecordsClient = MemorydClients["records"];
 
 const skippedMetadata = "memoryd-skipped-records";
 export const updateTimeMetadata = "memoryd-update-time";
-export const recordNotFoundReason = "RECORD_NOT_FOUND";
+const recordNotFoundReason = "RECORD_NOT_FOUND";
 const sayAfterMs = 1_000;
 
 /** The daemon's error with what is stored now; `absent` speaks of the command's options where it has fields. */
@@ -37,9 +38,9 @@ function translated(error: ConnectError, absent: string | undefined): MemorydErr
  * Runs `use` on the daemon of the configuration, which is started when there is none. `absent` is the sentence
  * for a record that is not there.
  */
-export async function withMemory(
+export async function withClients(
   { config: load, output }: Invocation,
-  use: (memory: MemoryClient) => Promise<void>,
+  use: (clients: MemorydClients) => Promise<void>,
   absent?: string,
 ): Promise<void> {
   const config = load();
@@ -48,11 +49,23 @@ export async function withMemory(
   }, sayAfterMs);
   try {
     using daemon = await ensureDaemon({ config }).finally(() => clearTimeout(slow));
-    await use(createMemorydClients(daemon.transport).memory);
+    await use(createMemorydClients(daemon.transport));
   } catch (error) {
     throw error instanceof ConnectError ? translated(error, absent) : error;
   }
 }
+
+export const withMemory = (
+  invocation: Invocation,
+  use: (memory: MemoryClient) => Promise<void>,
+  absent?: string,
+): Promise<void> => withClients(invocation, ({ memory }) => use(memory), absent);
+
+export const withRecords = (
+  invocation: Invocation,
+  use: (records: RecordsClient) => Promise<void>,
+  absent?: string,
+): Promise<void> => withClients(invocation, ({ records }) => use(records), absent);
 
 export type Page = { readonly records: readonly RecordMessage[]; readonly skipped: number };
 
@@ -76,6 +89,10 @@ export function nameFrom(text: string | undefined): string {
   assertValid(slugViolations("NAME", name));
   return name;
 }
+
+/** The sentence for a record that a command reads. */
+export const absentRecord = (name: string): string =>
+  `There is no record ${name} here; memoryd memory ls lists those there are.`;
 
 export const ifUpdateTimeOption = (help: string): Option => new Option("--if-update-time <time>", help);
 

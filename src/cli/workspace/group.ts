@@ -1,0 +1,16 @@
+/** `memoryd workspace …`: the commands on workspaces themselves. */
+import type { CommandGroup } from "../command.js";
+
+export const workspaceGroup: CommandGroup = {
+  description:
+    "Workspaces keep the records and cursors of projects apart. One exists from its first write on; commands " +
+    "choose theirs with --workspace or MEMORYD_WORKSPACE.",
+  commands: [
+    {
+      name: "ls",
+      summary: "List the workspaces",
+      load: async () => (await import("./ls.js")).workspaceLsCommand,
+    },
+  ],
+  examples: [["memoryd workspace ls", "What is there, and how much in each"]],
+};
