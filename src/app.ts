@@ -32,6 +32,7 @@ import { createHistoryService } from "./memory/service-history.js";
 import { createRefsService } from "./memory/service-refs.js";
 import { createRootService } from "./memory/service-roots.js";
 import { createVerifyService } from "./memory/service-verify.js";
+import { createWatchService } from "./memory/service-watch.js";
 import { slug } from "./memsync/slug.js";
 import { runDaemon } from "./server/lifecycle.js";
 import { openLog } from "./server/log.js";
@@ -52,6 +53,7 @@ export type App = AsyncDisposable & {
   readonly interceptors: readonly Interceptor[];
   /** Calls the handlers in this process, as the operator. */
   readonly transport: Transport;
+  readonly openWatches: () => number;
   /** Answers the writes that wait, then lets go of the database. */
   readonly close: () => Promise<void>;
 };
@@ -102,6 +104,7 @@ export async function createApp(
     history: createHistoryService(storages.memory, config.memory, refs),
     roots: createRootService(storages.memory, tree, config.memory),
     verify: createVerifyService(storages.memory, refs, config.memory),
+    watch: createWatchService(storages.memory, config.memory),
   };
   const registerRoutes = (router: ConnectRouter): void => {
     registerMemoryRoutes(router, memory, operator);
@@ -111,6 +114,7 @@ export async function createApp(
   const stopSweep = startSweep(memory, log);
   const close = async (): Promise<void> => {
     stopSweep();
+    records.watch.close();
     await storages.close();
   };
   return {
@@ -125,6 +129,7 @@ export async function createApp(
       router: { interceptors },
       transport: { useBinaryFormat: false },
     }),
+    openWatches: records.watch.openWatches,
     close,
     [Symbol.asyncDispose]: close,
   };
@@ -234,6 +239,7 @@ async function runWithLog(config: Config, log: Log, onReady: (ready: ReadyDaemon
         help: "Size of the database with its log",
         read: app.storages.sizeBytes,
       },
+      { name: "memoryd_open_watches", help: "Watches open now", read: app.openWatches },
     ],
     onBatch: app.storages.onBatch,
     tracing,

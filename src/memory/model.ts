@@ -94,6 +94,7 @@ export const limits = {
   extraBytes: 16_384,
   importFiles: 1_000,
   exportNames: 100,
+  openWatches: 64,
   /** Cursor values kept beside the live one (M38). */
   earlierCursors: 50,
 } as const;

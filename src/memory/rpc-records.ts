@@ -9,10 +9,12 @@ import { fileHandlers } from "./rpc-files.js";
 import { historyHandlers } from "./rpc-history.js";
 import { createAnswering } from "./rpc-messages.js";
 import { rootHandlers, verifyHandlers } from "./rpc-verify.js";
+import { watchHandlers } from "./rpc-watch.js";
 import type { FilesService } from "./service-files.js";
 import type { HistoryService } from "./service-history.js";
 import type { RootService } from "./service-roots.js";
 import type { VerifyService } from "./service-verify.js";
+import type { WatchService } from "./service-watch.js";
 
 /** The use cases behind the service, a member for each part. */
 export type RecordServices = {
@@ -20,6 +22,7 @@ export type RecordServices = {
   readonly history: HistoryService;
   readonly roots: RootService;
   readonly verify: VerifyService;
+  readonly watch: WatchService;
 };
 
 /** Adds the service to the router. `inProcess` is who asks when no guard stood in front of the call. */
@@ -34,5 +37,6 @@ export function registerRecordRoutes(
     ...historyHandlers(services.history, answering),
     ...rootHandlers(services.roots, answering),
     ...verifyHandlers(services.verify, answering),
+    ...watchHandlers(services.watch, answering),
   });
 }

@@ -27,6 +27,7 @@ import { createSqliteHistory, type RecordAccess } from "./sqlite-history.js";
 import { createSqliteRoots } from "./sqlite-roots.js";
 import { epochBytes, prepareStatements, type Statements } from "./sqlite-statements.js";
 import { createSqliteSurvey } from "./sqlite-survey.js";
+import { createSqliteWatch } from "./sqlite-watch.js";
 import type { Counts, MemoryScope, MemoryStorage } from "./storage.js";
 import type { Room, Stored } from "./upsert.js";
 
@@ -248,6 +249,7 @@ export function createSqliteMemoryStorage(
     ...createSqliteFiles(database, recordOn),
     ...createSqliteRoots(database, options.daemonId ?? "", clock),
     ...createSqliteSurvey(database, recordOn),
+    ...createSqliteWatch(database),
 
     list: ({ workspace }, page) =>
       database.snapshot(async (connection, pause) => {

@@ -10,6 +10,7 @@ import type { FilesStorage } from "./storage-files.js";
 import type { HistoryStorage } from "./storage-history.js";
 import type { RootStorage } from "./storage-roots.js";
 import type { SurveyStorage } from "./storage-survey.js";
+import type { WatchStorage } from "./storage-watch.js";
 import type { Decision, Room, Stored } from "./upsert.js";
 
 /** Who is asking, and in which workspace. Workspaces never see each other (M6). */
@@ -31,7 +32,12 @@ export type Page = {
 
 export type Counts = { readonly workspaces: number; readonly records: number };
 
-export interface MemoryStorage extends FilesStorage, HistoryStorage, RootStorage, SurveyStorage {
+export interface MemoryStorage
+  extends FilesStorage,
+    HistoryStorage,
+    RootStorage,
+    SurveyStorage,
+    WatchStorage {
   /**
    * Hands `take` the readable records after a name, in byte order, from one consistent read; lets others
    * run between parts of a long page. A workspace that does not exist has no records.

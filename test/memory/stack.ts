@@ -25,6 +25,7 @@ import { createHistoryService } from "../../src/memory/service-history.js";
 import { createRefsService } from "../../src/memory/service-refs.js";
 import { createRootService } from "../../src/memory/service-roots.js";
 import { createVerifyService } from "../../src/memory/service-verify.js";
+import { createWatchService } from "../../src/memory/service-watch.js";
 import { createSqliteMemoryStorage } from "../../src/memory/sqlite.js";
 import type { MemoryStorage } from "../../src/memory/storage.js";
 import { createCallInterceptor } from "../../src/wire/connect.js";
@@ -82,6 +83,7 @@ export async function stackForTest(engine: Engine, options: StackOptions = {}): 
     history: createHistoryService(storage, memoryOptions, refs),
     roots: createRootService(storage, tree, memoryOptions),
     verify: createVerifyService(storage, refs, memoryOptions),
+    watch: createWatchService(storage, memoryOptions),
   };
   const registerRoutes = (router: Parameters<typeof registerMemoryRoutes>[0]): void => {
     registerMemoryRoutes(router, service, caller);
