@@ -52,7 +52,7 @@ function humpsFromRun(run: string): readonly string[] {
 
 const tatweel = /\u0640/g;
 const markedBase =
-  /(?=\p{L})([\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Hebrew}\p{Script=Arabic}])\p{M}+/gu;
+  /([\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Hebrew}\p{Script=Arabic}])\p{M}+/gu;
 const respelled: ReadonlyMap<string, string> = new Map([
   ["ß", "ss"],
   ["ı", "i"],

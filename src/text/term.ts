@@ -132,7 +132,7 @@ function termFromPath(chunk: string, segments: readonly string[]): Term {
   const end = chunk.lastIndexOf(last.text) + last.text.length;
   const counts = new Set([2, 3, segments.length]);
   // `foo/c++` is not met by the tokens foo and c side by side, so a longer run would find too much.
-  const most = last.kind === "sharp" || last.isCut ? 0 : Math.min(segments.length, maxTermTokens);
+  const most = last.kind === "sharp" ? 0 : Math.min(segments.length, maxTermTokens);
   const runs = [...counts]
     .filter((count) => count <= most)
     .map((count) => runFromUnits(segments.slice(-count).flatMap(unitsFromText)));
@@ -142,7 +142,7 @@ function termFromPath(chunk: string, segments: readonly string[]): Term {
     text: chunk.slice(coreOf(chunk).start, end),
     alternatives: [
       ...last.alternatives,
-      // A run that was cut no longer ends in the last segment, so it too would find too much.
+      // A run that was cut need not reach the last segment, so it too would find too much.
       ...runs
         .filter(({ isCut }) => !isCut)
         .map((run) => alternativeFromRun({ ...run, isPrefix: run.isPrefix || last.isPrefix })),

@@ -62,7 +62,10 @@ describe("a query", () => {
       { tokens: words.slice(0, maxTermTokens), isPrefix: false, streams: ["exact"] },
     ]);
     expect(queryFromText(words.join("/"))).toMatchObject({ isCut: false });
-    expect(queryFromText(`${words.join(".")}*`)).toMatchObject({ isCut: true });
+    expect(termsOf(`${words.join(".")}*`)[0]).toMatchObject({
+      isCut: true,
+      alternatives: [{ isPrefix: false }],
+    });
     expect(termsOf(`"${words.slice(0, 64).join(" ")}"`)[0]?.isCut).toBe(false);
   });
 
@@ -74,6 +77,13 @@ describe("a query", () => {
       ["s68", "s69"],
       ["s67", "s68", "s69"],
     ]);
+  });
+
+  test("has no more of a path when that would be cut before its end", () => {
+    const [first, last] = ["a", "b"].map((letter) =>
+      Array.from({ length: 40 }, (_, index) => `${letter}${index}`).join("."),
+    );
+    expect(termsOf(`${first}/${last}`)[0]?.alternatives.map(({ tokens }) => tokens.length)).toEqual([40]);
   });
 
   test("may be any text, and every term can be looked for", () => {
