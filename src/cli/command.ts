@@ -16,7 +16,7 @@ export type Invocation = {
   readonly environment: Environment;
   /** Whether the answer is for a program. */
   readonly isJson: boolean;
-  /** The arguments in their order; one that may be left out and was is `undefined`. */
+  /** The arguments in their order, those of a repeated one singly; one that was left out is `undefined`. */
   readonly arguments: readonly (string | undefined)[];
   /** The command's own option with a value; `undefined` when it was not given. */
   readonly text: (name: string) => string | undefined;
@@ -101,7 +101,9 @@ function invocationFrom(
   for (const { key, option } of settings) flags[key] = given(option.attributeName());
   return {
     ...surroundings,
-    arguments: values.map((value) => (typeof value === "string" ? value : undefined)),
+    arguments: values.flatMap((value: unknown) =>
+      Array.isArray(value) ? value.map(String) : [typeof value === "string" ? value : undefined],
+    ),
     isJson: given("json") === true,
     text: (name) => {
       const value = given(name);

@@ -66,6 +66,16 @@ export const memoryGroup: CommandGroup = {
       summary: "Empty the earlier states of a record, or of the cursor, for good",
       load: async () => (await import("./redact.js")).redactCommand,
     },
+    {
+      name: "export",
+      summary: "Write the records and the cursor into a folder, a file each",
+      load: async () => (await import("./export.js")).exportCommand,
+    },
+    {
+      name: "import",
+      summary: "Read records and the cursor from files",
+      load: async () => (await import("./import.js")).importCommand,
+    },
     { name: "cursor", summary: "Read and write where work stopped", load: async () => cursorGroup },
   ],
   examples: [
