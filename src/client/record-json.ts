@@ -10,6 +10,8 @@ import {
   CursorSchema,
   type RecordRevision,
   RecordRevisionSchema,
+  type WatchRecordsResponse,
+  WatchRecordsResponseSchema,
   type Workspace,
   WorkspaceSchema,
   type WriteConflict,
@@ -29,6 +31,9 @@ export type RevisionMessage = RecordRevision;
 export type CursorMessage = Cursor;
 
 export type WorkspaceMessage = Workspace;
+
+/** One message of a watch. */
+export type WatchMessage = WatchRecordsResponse;
 
 export const createRecordMessage = (fields: MessageInitShape<typeof MemorySchema>): RecordMessage =>
   create(MemorySchema, fields);
@@ -52,3 +57,6 @@ export const jsonFromCursor = (cursor: CursorMessage): JsonValue => toJson(Curso
 
 export const jsonFromWorkspace = (workspace: WorkspaceMessage): JsonValue =>
   toJson(WorkspaceSchema, workspace);
+
+export const jsonFromWatch = (message: WatchMessage): JsonValue =>
+  toJson(WatchRecordsResponseSchema, message);

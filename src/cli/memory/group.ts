@@ -76,6 +76,11 @@ export const memoryGroup: CommandGroup = {
       summary: "Read records and the cursor from files",
       load: async () => (await import("./import.js")).importCommand,
     },
+    {
+      name: "watch",
+      summary: "Print the changes of a workspace as they happen",
+      load: async () => (await import("./watch.js")).watchCommand,
+    },
     { name: "cursor", summary: "Read and write where work stopped", load: async () => cursorGroup },
   ],
   examples: [
