@@ -31,6 +31,7 @@ function valuesOf(config: Config): Readonly<Record<OptionKey, unknown>> {
     "memory.max_workspaces": memory.maxWorkspaces,
     "memory.revisions_per_record": memory.revisionsPerRecord,
     "memory.deleted_keep_days": memory.deletedKeepDays,
+    "memory.pin_workspace": memory.pinWorkspace,
     "log.level": log.level,
     "log.format": log.format,
     "log.file": log.file,

@@ -85,9 +85,12 @@ const daemonUrl: Format = {
 };
 
 /** The rule of a record's name (memory.md M11), which workspaces share. */
+export const isWorkspace = (text: string): boolean =>
+  /^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(text) && text.length <= 128;
+
 const workspace: Format = {
   legal: "1 to 128 of a-z and 0-9 in words joined by single hyphens",
-  read: (text) => when(/^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(text) && text.length <= 128, text),
+  read: (text) => when(isWorkspace(text), text),
 };
 
 const token: Format = {

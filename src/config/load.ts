@@ -42,6 +42,8 @@ export type Config = {
     readonly revisionsPerRecord: number;
     /** 0 keeps them for ever. */
     readonly deletedKeepDays: number;
+    /** Whether clients keep a derived workspace's name with the repository. */
+    readonly pinWorkspace: boolean;
   };
   readonly log: {
     readonly level: OptionValues["log.level"];
@@ -129,6 +131,7 @@ function configFrom(values: OptionValues, paths: Paths, isDefaultAddress: boolea
       maxWorkspaces: values["memory.max_workspaces"],
       revisionsPerRecord: values["memory.revisions_per_record"],
       deletedKeepDays: values["memory.deleted_keep_days"],
+      pinWorkspace: values["memory.pin_workspace"],
     },
     log: { level: values["log.level"], format: values["log.format"], file: values["log.file"] },
     daemon: {
