@@ -8,6 +8,8 @@ import { type Memory, MemorySchema } from "../../gen/magus/memory/v1/memory_pb.j
 import {
   type Cursor,
   CursorSchema,
+  type Issue,
+  IssueSchema,
   type RecordRevision,
   RecordRevisionSchema,
   type WatchRecordsResponse,
@@ -31,6 +33,9 @@ export type RevisionMessage = RecordRevision;
 export type CursorMessage = Cursor;
 
 export type WorkspaceMessage = Workspace;
+
+/** One thing that is wrong with a record. */
+export type IssueMessage = Issue;
 
 /** One message of a watch. */
 export type WatchMessage = WatchRecordsResponse;
@@ -60,3 +65,5 @@ export const jsonFromWorkspace = (workspace: WorkspaceMessage): JsonValue =>
 
 export const jsonFromWatch = (message: WatchMessage): JsonValue =>
   toJson(WatchRecordsResponseSchema, message);
+
+export const jsonFromIssue = (issue: IssueMessage): JsonValue => toJson(IssueSchema, issue);

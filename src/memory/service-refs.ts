@@ -23,6 +23,12 @@ import type { Baselines } from "./upsert.js";
 
 /** Why a ref was left over when a call had no budget any more. */
 export const budgetReason = "budget";
+const [noRootReason, rootMissingReason] = ["no_root", "root_missing"];
+const notLookedUp: ReadonlySet<string> = new Set([noRootReason, rootMissingReason, budgetReason]);
+
+/** How many of these refs were looked up at all, whatever came of it. */
+export const lookedUpCount = (checks: readonly RefCheck[]): number =>
+  checks.filter(({ reason }) => !notLookedUp.has(reason)).length;
 
 const mebibyte = 1024 * 1024;
 const budgets = {
@@ -95,11 +101,11 @@ export function createRefsService(storage: RootStorage, tree: TreeReader, clock:
   const checkNothing = (reason: string) => checkWith(async () => unchecked(reason));
 
   const check: RefsService["check"] = async (root, records, purpose = "read") => {
-    if (root === undefined) return checkNothing("no_root")(records);
+    if (root === undefined) return checkNothing(noRootReason)(records);
     const looked = await tree.within(root.path, budgets[purpose], (sees) =>
       checkWith((ref) => resolveRef(ref, root.path, sees))(records),
     );
-    return looked ?? checkNothing("root_missing")(records);
+    return looked ?? checkNothing(rootMissingReason)(records);
   };
 
   return {

@@ -12,7 +12,7 @@ import type { RefCheck } from "./refs-resolve.js";
 import { nameNotFound } from "./revision.js";
 import { type Call, createNearest, createScopes } from "./service-call.js";
 import { namesViolations } from "./service-history.js";
-import { budgetReason, type RefsService } from "./service-refs.js";
+import { budgetReason, lookedUpCount, type RefsService } from "./service-refs.js";
 import { createAnswerBudget, type Size } from "./size.js";
 import type { MemoryScope, MemoryStorage } from "./storage.js";
 import type { Stored } from "./upsert.js";
@@ -165,7 +165,7 @@ export function createVerifyService(
         if (!hasRoom(sizeOf(found))) break;
         issues.push(...found);
         recordsChecked += 1;
-        refsChecked += refChecks.length;
+        refsChecked += lookedUpCount(refChecks);
       }
       const last = recordsChecked < rows.length ? rows[recordsChecked - 1]?.name : nextAfter;
       const nextPageToken = last === undefined ? "" : pageTokenFromKey(last, parameters);

@@ -1,4 +1,5 @@
 /** Runs the command line in this process, as `main.ts` does, with streams that remember what was written. */
+import { tmpdir } from "node:os";
 import { PassThrough, Readable } from "node:stream";
 import { runCli } from "../../src/cli/run.js";
 import { type Environment, readEnvironment } from "../../src/config/env.js";
@@ -8,6 +9,8 @@ export type RunOptions = {
   readonly stdin?: string | Uint8Array;
   /** The variables that memoryd reads. */
   readonly variables?: Readonly<Record<string, string>>;
+  /** The folder that the command runs in; one outside of any repository when left out. */
+  readonly workingDir?: string;
   /** Whether all three streams are terminals. */
   readonly isTerminal?: boolean;
 };
@@ -22,10 +25,10 @@ export type Ran = {
   readonly error: () => { readonly code: string; readonly reason: string; readonly message: string };
 };
 
-export const environmentWith = (variables: Readonly<Record<string, string>> = {}): Environment => ({
-  ...readEnvironment(),
-  variables,
-});
+export const environmentWith = (
+  variables: Readonly<Record<string, string>> = {},
+  workingDir = tmpdir(),
+): Environment => ({ ...readEnvironment(), variables, workingDir });
 
 function sink(isTTY: boolean) {
   const stream = Object.assign(new PassThrough(), { isTTY, columns: 100 });
@@ -36,14 +39,14 @@ function sink(isTTY: boolean) {
 
 /** Runs `memoryd` with the arguments. */
 export async function memoryd(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
-  const { stdin = "", variables = {}, isTerminal = false } = options;
+  const { stdin = "", variables = {}, workingDir, isTerminal = false } = options;
   const [stdout, stderr] = [sink(isTerminal), sink(isTerminal)];
   const input = Readable.from(stdin.length === 0 ? [] : [Buffer.from(stdin)]);
   const code = await runCli(args, {
     stdin: Object.assign(input, { isTTY: isTerminal }),
     stdout: stdout.stream,
     stderr: stderr.stream,
-    environment: environmentWith(variables),
+    environment: environmentWith(variables, workingDir),
   });
   const lastLine = () => stderr.text().trimEnd().split("\n").at(-1) ?? "";
   return {

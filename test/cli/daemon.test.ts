@@ -2,11 +2,11 @@
 import { spawn } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
 import { type AddressInfo, connect, createServer } from "node:net";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { memorydVersion } from "../../src/config/version.js";
 import { acquireOwnership } from "../../src/db/sqlite/ownership.js";
-import { root } from "../support/compile.js";
 import { plainEnvironment, program, startDaemon } from "../support/daemon.js";
 import { temporaryFolder } from "../support/folder.js";
 import { until } from "../support/until.js";
@@ -21,7 +21,7 @@ type Spawned = {
 
 /** Runs the program as a process of its own, which does not outlive the test. */
 function spawnMemoryd(args: readonly string[]): Spawned {
-  const child = spawn(process.execPath, [program, ...args], { cwd: root, env: plainEnvironment() });
+  const child = spawn(process.execPath, [program, ...args], { cwd: tmpdir(), env: plainEnvironment() });
   const texts = { stdout: "", stderr: "" };
   for (const name of ["stdout", "stderr"] as const) {
     child[name].setEncoding("utf8").on("data", (text: string) => {
@@ -246,7 +246,7 @@ test("a reader that leaves early is no fault", async () => {
   }
   const command = [process.execPath, program, "memory", "ls", "--json", "--data-dir", daemon.folder];
   const shell = spawn("bash", ["-c", 'set -o pipefail; "$@" | head -c 1', "bash", ...command], {
-    cwd: root,
+    cwd: tmpdir(),
     env: plainEnvironment(),
   });
   let stderr = "";

@@ -81,6 +81,11 @@ export const memoryGroup: CommandGroup = {
       summary: "Print the changes of a workspace as they happen",
       load: async () => (await import("./watch.js")).watchCommand,
     },
+    {
+      name: "verify",
+      summary: "Find out what is no longer right with the records",
+      load: async () => (await import("./verify.js")).verifyCommand,
+    },
     { name: "cursor", summary: "Read and write where work stopped", load: async () => cursorGroup },
   ],
   examples: [

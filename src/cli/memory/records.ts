@@ -6,7 +6,9 @@ import { type CallOptions, ConnectError } from "@connectrpc/connect";
 import { Option } from "commander";
 import { createMemorydClients, type MemorydClients } from "../../client/clients.js";
 import { ensureDaemon } from "../../client/ensure.js";
+import { createPlacedTransport } from "../../client/placed.js";
 import { conflictFromError, jsonFromConflict, type RecordMessage } from "../../client/record-json.js";
+import { findWorkspace } from "../../client/workspace.js";
 import { invalidArgument, MemorydError } from "../../kernel/errors.js";
 import { assertValid, slugViolations } from "../../memory/model.js";
 import { preconditionFrom, preconditionMetadata } from "../../memory/precondition.js";
@@ -35,21 +37,23 @@ function translated(error: ConnectError, absent: string | undefined): MemorydErr
 }
 
 /**
- * Runs `use` on the daemon of the configuration, which is started when there is none. `absent` is the sentence
- * for a record that is not there.
+ * Runs `use` on the daemon of the configuration, which is started when there is none, in the workspace of the
+ * folder that the command runs in. `absent` is the sentence for a record that is not there.
  */
 export async function withClients(
-  { config: load, output }: Invocation,
+  { config: load, output, environment }: Invocation,
   use: (clients: MemorydClients) => Promise<void>,
   absent?: string,
 ): Promise<void> {
   const config = load();
+  const found = findWorkspace(config, environment.workingDir);
+  const isLocal = config.client.url === undefined;
   const slow = setTimeout(() => {
     if (output.isErrorTerminal) output.note(output.errorPaint.dim("Starting the daemon …"));
   }, sayAfterMs);
   try {
     using daemon = await ensureDaemon({ config }).finally(() => clearTimeout(slow));
-    await use(createMemorydClients(daemon.transport));
+    await use(createMemorydClients(createPlacedTransport(daemon.transport, { found, isLocal })));
   } catch (error) {
     throw error instanceof ConnectError ? translated(error, absent) : error;
   }

@@ -11,6 +11,16 @@ export const workspaceGroup: CommandGroup = {
       summary: "List the workspaces",
       load: async () => (await import("./ls.js")).workspaceLsCommand,
     },
+    {
+      name: "attach",
+      summary: "Look the workspace's refs up in a folder",
+      load: async () => (await import("./attach.js")).workspaceAttachCommand,
+    },
+    {
+      name: "detach",
+      summary: "No longer look refs up in a folder",
+      load: async () => (await import("./detach.js")).workspaceDetachCommand,
+    },
   ],
   examples: [["memoryd workspace ls", "What is there, and how much in each"]],
 };
