@@ -5,6 +5,8 @@
  * A table is `fts5(<exact columns>, joined, stems, …, content='', contentless_delete=1, tokenize="ascii tokenchars
  * '+#'")`: one column for each field's exact stream and one each for the other two streams of all fields together.
  * Its tokenizer does no more than split at spaces, because no token holds an ASCII character that it splits at.
+ * Of a query's score, a term's part is its score alone. Beside a MATCH, write `rowid = cast(? as integer)`: a real,
+ * which a number is bound as, would be no condition at all.
  */
 import type { FieldTokens } from "./match.js";
 import type { Alternative, Term } from "./term.js";

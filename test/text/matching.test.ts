@@ -107,22 +107,19 @@ const piecesOf = (text: string): readonly string[] =>
   text.split(/[\p{White_Space}"“”]+/u).filter((piece) => termsOf(piece).length > 0);
 
 describe("a text", () => {
-  const fieldsOf = (text: string) => ({ content: tokensFromText(text) });
-
-  function expectFound(text: string, query: string): void {
+  function expectFound(text: string, queries: readonly string[]): void {
     const index = openIndex(entryLayout);
     index.add("it", { content: text });
-    expect(
-      index.found(termsOf(query), "all"),
-      `${JSON.stringify(query)} in ${JSON.stringify(fieldsOf(text))}`,
-    ).toEqual(["it"]);
+    for (const query of queries) {
+      expect(index.found(termsOf(query), "all"), JSON.stringify({ text, query })).toEqual(["it"]);
+    }
     index.close();
   }
 
   test("is found by each piece of it that white space and quotes bound", () => {
     fc.assert(
       fc.property(someText, (text) => {
-        for (const piece of piecesOf(text)) expectFound(text, piece);
+        expectFound(text, piecesOf(text));
       }),
       { numRuns: 200 },
     );
@@ -133,8 +130,8 @@ describe("a text", () => {
       fc.property(wordyText, (text) => {
         const unquoted = text.replaceAll(/["“”]/g, " ");
         if (termsOf(unquoted).length === 0) return;
-        expectFound(text, unquoted);
-        expectFound(unquoted, `"${unquoted}"`);
+        expectFound(text, [unquoted]);
+        expectFound(unquoted, [unquoted, `"${unquoted}"`]);
       }),
       { numRuns: 200 },
     );
@@ -144,18 +141,16 @@ describe("a text", () => {
     fc.assert(
       fc.property(someText, (text) => {
         const { exact, joined } = tokensFromText(text);
-        for (const token of [...exact, ...joined]) {
-          if (!/^[\p{L}\p{N}]+$/u.test(token)) continue;
-          expectFound(text, token);
-          if (/^[a-z0-9]+$/.test(token)) expectFound(text, `${token.slice(0, 2)}*`);
-        }
+        const words = [...exact, ...joined].filter((token) => /^[\p{L}\p{N}]+$/u.test(token));
+        const beginnings = words.filter((word) => /^[a-z0-9]+$/.test(word));
+        expectFound(text, [...words, ...beginnings.map((word) => `${word.slice(0, 2)}*`)]);
       }),
       { numRuns: 100 },
     );
   });
 
   test("(recall V61) is found by a word 65,000 bytes from its start", () => {
-    expectFound(`${"filler ".repeat(9_300)}needle`, "needle");
-    expectFound(`${"あ".repeat(21_000)}needle日本`, "needle日本");
+    expectFound(`${"filler ".repeat(9_300)}needle`, ["needle"]);
+    expectFound(`${"あ".repeat(21_000)}needle日本`, ["needle日本"]);
   });
 });
