@@ -4,7 +4,6 @@
  * `registerRoutes`. One call from its head to its answer is `rpc-call.ts`.
  */
 import { brotliCompress, constants } from "node:zlib";
-import type { DescFile } from "@bufbuild/protobuf";
 import { type ConnectRouter, createConnectRouter, type Interceptor } from "@connectrpc/connect";
 import type { Compression } from "@connectrpc/connect/protocol";
 import { compressionBrotli, compressionGzip } from "@connectrpc/connect-node";
@@ -27,8 +26,6 @@ import { progressKey, type RpcMethod, serveCall } from "./rpc-call.js";
 export type RpcOptions = {
   readonly registerRoutes: (router: ConnectRouter) => void;
   readonly interceptors: readonly Interceptor[];
-  /** Files of messages that appear only as error details, so that reflection knows them too. */
-  readonly detailFiles: readonly DescFile[];
   readonly readiness: Readiness;
   readonly calls: OpenCalls;
 };
@@ -103,11 +100,7 @@ export function createRpc(options: RpcOptions): Rpc {
   registerHealth(router, options.readiness, serviceNames);
   registerReflection(router, () => ({
     serviceNames: serviceNames(),
-    files: [
-      ...router.handlers.map(({ service }) => service.file),
-      file_google_rpc_error_details,
-      ...options.detailFiles,
-    ],
+    files: [...router.handlers.map(({ service }) => service.file), file_google_rpc_error_details],
   }));
   const methods = new Map<string, RpcMethod>(
     router.handlers.map((handler) => [

@@ -3,7 +3,6 @@
  * in order. It knows no domain; what is served is handed in. Process signals, the discovery file and the
  * storage's end are `lifecycle.ts`.
  */
-import type { DescFile } from "@bufbuild/protobuf";
 import { Code, type ConnectError, type ConnectRouter, type Interceptor } from "@connectrpc/connect";
 import type { Config } from "../config/load.js";
 import type { Caller } from "../kernel/caller.js";
@@ -37,8 +36,6 @@ export type ServerParts = {
   /** The domains' metadata that pages of other origins may read and send. */
   readonly exposedHeaders: readonly string[];
   readonly allowedHeaders: readonly string[];
-  /** Files of messages that appear only as error details, so that reflection knows them too. */
-  readonly detailFiles?: readonly DescFile[];
   /** For /readyz and gRPC health. */
   readonly components: readonly Component[];
   /** What GET /status answers, as JSON. */
@@ -101,7 +98,6 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   const rpc = createRpc({
     registerRoutes: parts.registerRoutes,
     interceptors: parts.interceptors,
-    detailFiles: parts.detailFiles ?? [],
     readiness,
     calls,
   });

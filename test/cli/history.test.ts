@@ -195,7 +195,7 @@ test("workspace ls lists the workspaces with their counts and marks the default 
       variables: workspace === undefined ? {} : { MEMORYD_WORKSPACE: workspace },
     });
   expect((await run(["workspace", "ls"])).stderr).toContain("There are no workspaces yet");
-  await run(["memory", "put", "a", "--type", "pointer", "--ref", "doc:a.md"]);
+  await run(["memory", "put", "a", "--type", "pointer", "--ref", "doc:a.md"], "default");
   await run(["memory", "cursor", "set", "text"], "another");
   const [head, ...rows] = (await run(["workspace", "ls"])).stdout.trimEnd().split("\n");
   expect(head).toMatch(/^WORKSPACE +RECORDS +UPDATED$/);
