@@ -49,7 +49,7 @@ const numbersInCode = ({ code }: SourceFile): readonly string[] =>
 const namedIds = named.flatMap(({ id }) => (id === undefined ? [] : [id]));
 const namedVectors = new Set([
   ...namedIds,
-  ...running.filter(({ path }) => /^test\/(memory|contracts|e2e)\//.test(path)).flatMap(numbersInCode),
+  ...running.filter(({ path }) => /^test\/(memory|contracts|e2e|client)\//.test(path)).flatMap(numbersInCode),
   ...testFiles.filter(({ path }) => path.startsWith("test/vectors/")).flatMap(({ text }) => numbersIn(text)),
 ]);
 const namedRules = new Set(running.flatMap(({ text }) => numbersIn(text)));

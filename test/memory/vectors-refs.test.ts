@@ -144,6 +144,11 @@ describe.each(engines)("on %s", (engine) => {
       expect(await fares("a")).toEqual(["drifted content_differs"]);
       await stack.records.batchGetRecords({ names: ["a"], checkRefs: true }, calling());
       await verify();
+      for await (const _part of stack.records.exportRecords({}, calling()));
+      for await (const { event } of stack.records.watchRecords({}, calling())) {
+        expect(event.case).toBe("ready");
+        break;
+      }
     }
     expect(everything()).toEqual(before);
   });
