@@ -1,8 +1,12 @@
 /** Export and import beyond their vectors: rights, limits, names, room, times, and what happens meanwhile. */
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ImportMode, ImportOutcome } from "../../gen/memoryd/records/v1/records_pb.js";
+import { extraFromEntries } from "../../src/memory/extra.js";
+import { fileFromRecord } from "../../src/memory/files-format.js";
 import { createFilesService, type ExportPart } from "../../src/memory/service-files.js";
 import type { Schedule } from "../../src/memory/stall.js";
+import { anyJsonEntries, anySlug, legalFields } from "./arbitrary.js";
 import { createTestClock, engines } from "./door.js";
 import { refusalOf } from "./errors.js";
 import { decisionFile, exportedFrom, type FileInit, fileOf } from "./files.js";
@@ -276,4 +280,38 @@ describe.each(engines)("on %s", (engine) => {
       expect(recordCount).toBeLessThan(200);
     });
   });
+});
+
+test("whatever is exported is imported elsewhere and exported as the same bytes", async () => {
+  const [from, to] = [await stackForTest("SQLite in memory"), await stackForTest("SQLite on disk")];
+  const nowMs = Date.parse("2026-03-04T05:06:07.089Z");
+  const anyFile = fc
+    .record({
+      name: anySlug,
+      fields: legalFields,
+      entries: anyJsonEntries,
+      createdMs: fc.nat({ max: nowMs }),
+      ageMs: fc.nat({ max: 1_000 }),
+    })
+    .map(({ name, fields, entries, createdMs, ageMs }) => {
+      const updatedMs = Math.min(createdMs + ageMs, nowMs);
+      return { name, ...fields, extra: extraFromEntries(entries), createdMs, updatedMs };
+    });
+  let runs = 0;
+  const property = fc.asyncProperty(
+    fc.uniqueArray(anyFile, { maxLength: 6, selector: ({ name }) => name }),
+    async (records) => {
+      runs += 1;
+      const there = calling({ workspace: `run-${runs}` });
+      const sent = records.map(fileFromRecord);
+      await from.records.importRecords({ files: sent }, there);
+      const first = await exportedFrom(from.records.exportRecords({}, there));
+      const texts = sent.map(({ path, content }) => [path, Buffer.from(content).toString("utf8")]);
+      expect(first.texts).toEqual(Object.fromEntries(texts));
+      await to.records.importRecords({ files: [...first.files] }, there);
+      const second = await exportedFrom(to.records.exportRecords({}, there));
+      expect(second.summary.digest).toBe(first.summary.digest);
+    },
+  );
+  await fc.assert(property, { numRuns: 40 });
 });
