@@ -17,6 +17,7 @@ const commands = [
   "memory get",
   "memory put",
   "memory delete",
+  "memory watch",
   "memory cursor",
   "memory cursor get",
   "memory cursor set",

@@ -8,7 +8,9 @@ import { Option } from "commander";
 import { createMemorydClients } from "../../client/clients.js";
 import { ensureDaemon } from "../../client/ensure.js";
 import { type Daemon, findDaemon } from "../../client/find.js";
+import { createPlacedTransport, type PlacedOptions } from "../../client/placed.js";
 import { jsonFromWatch, type WatchMessage } from "../../client/record-json.js";
+import { findWorkspace } from "../../client/workspace.js";
 import type { Config } from "../../config/load.js";
 import { isMemorydError, MemorydError } from "../../kernel/errors.js";
 import { jitter } from "../../kernel/ids.js";
@@ -39,6 +41,7 @@ const brokenOff = (): MemorydError =>
 /** Hands on the messages until the watch ends, and answers what ended it; lets go of the daemon. */
 async function follow(
   daemon: Daemon,
+  place: PlacedOptions,
   request: WatchRequest,
   signal: AbortSignal,
   onMessage: (message: WatchMessage) => Promise<void>,
@@ -50,7 +53,7 @@ async function follow(
   signal.addEventListener("abort", giveUp);
   if (signal.aborted) giveUp();
   try {
-    const { records } = createMemorydClients(attached.transport);
+    const { records } = createMemorydClients(createPlacedTransport(attached.transport, place));
     for await (const message of records.watchRecords(request, { signal: attempt.signal })) {
       silence.refresh();
       await onMessage(message);
@@ -106,6 +109,8 @@ async function showForPeople({ event }: WatchMessage, output: Output): Promise<v
 async function watch(invocation: Invocation): Promise<void> {
   const { output, isJson, isSet, text } = invocation;
   const config = invocation.config();
+  const found = findWorkspace(config, invocation.environment.workingDir);
+  const place = { found, isLocal: config.client.url === undefined };
   const note = (words: string): void => {
     if (!isJson) output.note(words);
   };
@@ -127,7 +132,7 @@ async function watch(invocation: Invocation): Promise<void> {
   using interrupt = listenForInterrupt();
   const { signal } = interrupt;
   for (; daemon !== undefined; daemon = await whenBack(config, signal)) {
-    const failure = await follow(daemon, request, signal, onMessage);
+    const failure = await follow(daemon, place, request, signal, onMessage);
     if (signal.aborted) break;
     if (!progress.hasBegun || failure.code !== "unavailable") throw failure;
     if (!progress.isLost) note("The daemon went away; the watch goes on when one is back.");
