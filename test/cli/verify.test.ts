@@ -92,6 +92,8 @@ describe("a clone whose files go on without the records", () => {
     ]);
     expect(verified.code).toBe(6);
 
+    const two = await run(["memory", "verify", "kept", "cache-put", "--json"]);
+    expect(two.json()).toMatchObject({ recordsChecked: 2, refsChecked: 2 });
     const warnings = await run(["memory", "verify", "cache-key", "--json"]);
     expect(warnings.code).toBe(6);
     expect(warnings.json()).toMatchObject({

@@ -5,6 +5,7 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
+  type BigIntStats,
   mkdirSync,
   renameSync,
   rmSync,
@@ -113,10 +114,16 @@ describe("what stands in a tree", () => {
     expect(opened).toEqual([]);
   });
 
-  test("is read as it is now, however quickly it changed", async () => {
+  test("is read as it is now, however quickly it changed and however coarse its times are", async () => {
     const { root } = newTree();
-    const reader = createTreeReader({ clock: systemClock });
-    for (const text of ["one", "two", "six", "ten"]) {
+    const lstat = (async (path: string, options: object) => {
+      const status = (await nodeFiles.lstat(path, options)) as unknown as BigIntStats;
+      const second = (status.ctimeMs / 1_000n) * 1_000n;
+      const times = { ctimeMs: second, ctimeNs: second * 1_000_000n, mtimeNs: second * 1_000_000n };
+      return Object.assign(status, times);
+    }) as unknown as TreeFiles["lstat"];
+    const reader = createTreeReader({ clock: systemClock, files: { ...nodeFiles, lstat } });
+    for (const text of ["one", "two", "six", "ten", "red", "sky"]) {
       write(root, "a", text);
       expect(await reader.within(root, plenty, (sees) => sees(["a"], digest))).toEqual(file(text));
     }
@@ -240,6 +247,33 @@ describe("a link", () => {
       return handle;
     };
     expect(await look(root, "folder/a", digest, { open })).toEqual({ kind: "outside" });
+    expect(reads).toBe(0);
+  });
+
+  test("that takes a folder's place while its file is looked for is found out before a byte is read", async () => {
+    const { root, outside } = newTree();
+    write(outside, "a", "secret");
+    write(root, "folder/a", "public");
+    let reads = 0;
+    let isSwapped = false;
+    const lstat = ((path: string, options: object) => {
+      if (path === join(root, "folder/a") && !isSwapped) {
+        isSwapped = true;
+        renameSync(join(root, "folder"), join(root, "moved"));
+        symlinkSync(outside, join(root, "folder"));
+      }
+      return nodeFiles.lstat(path, options);
+    }) as TreeFiles["lstat"];
+    const open: TreeFiles["open"] = async (path, ...rest) => {
+      const handle = await nodeFiles.open(path, ...rest);
+      const read = handle.read.bind(handle);
+      handle.read = ((...args: Parameters<typeof read>) => {
+        reads += 1;
+        return read(...args);
+      }) as typeof handle.read;
+      return handle;
+    };
+    expect(await look(root, "folder/a", digest, { lstat, open })).toEqual({ kind: "outside" });
     expect(reads).toBe(0);
   });
 

@@ -201,6 +201,21 @@ describe.each(engines)("on %s", (engine) => {
     expect(second.nextPageToken).toBe("");
   });
 
+  test("a record that takes more than the budget alone is answered as far as it goes", async () => {
+    const { file, put, verify } = await newCheckout(await stackForTest(engine));
+    truncateSync(file("big.c", "big "), 8 * 1024 * 1024);
+    await put(
+      "a",
+      oneTo(40).map(() => [NODE, "symbol:big.c#big"] as const),
+    );
+    await put("b", [[NODE, "symbol:big.c#big"]]);
+    const first = await verify();
+    expect(first.recordsChecked).toBe(1);
+    expect(first.refsChecked).toBeLessThanOrEqual(32);
+    const second = await verify({ pageToken: first.nextPageToken });
+    expect(second).toMatchObject({ recordsChecked: 1, refsChecked: 1, nextPageToken: "" });
+  });
+
   test("a page ends where its budget of bytes does, and the next goes on from there", async () => {
     const { file, put, verify } = await newCheckout(await stackForTest(engine));
     const names = oneTo(40).map((number) => `n${String(number).padStart(2, "0")}`);

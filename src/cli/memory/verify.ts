@@ -131,7 +131,7 @@ export const verifyCommand: CommandSpec = {
     "the record was written, references to records that are not there, statuses that say stale, names that " +
     "are nearly alike. Files are looked up in this worktree; nothing is executed, and nothing is changed. Ends " +
     "with code 6 when there is an error.",
-  arguments: [new Argument("[name]", "Only this record")],
+  arguments: [new Argument("[names...]", "Only these records, at most 100")],
   options: [
     new Option("--no-refs", "Do not look at files"),
     new Option("--min-severity <severity>", "The least that is shown").choices(Object.keys(severities)),
@@ -139,6 +139,7 @@ export const verifyCommand: CommandSpec = {
   settings: callSettings,
   examples: [
     ["memoryd memory verify", "What is no longer right?"],
+    ["memoryd memory verify cache-key retry-budget", "With these two?"],
     ["memoryd memory verify --min-severity error --json", "Only what is broken, for a program"],
   ],
   run: async (invocation) => {
