@@ -113,6 +113,7 @@ describe("the defaults", () => {
       maxWorkspaces: 1_000,
       revisionsPerRecord: 100,
       deletedKeepDays: 365,
+      pinWorkspace: true,
     });
   });
 
