@@ -89,7 +89,7 @@ async function oneRound(folder: string, round: number, chance: Seeded, found: In
     });
   });
   const done = Promise.all(working);
-  await Promise.race([done, until("all are at work", () => ledger.acknowledged().length >= writers)]);
+  await Promise.race([done, until("all are at work", () => ledger.acknowledged().length >= writers, 60_000)]);
   await Promise.race([done, sleep(chance.below(longestMs))]);
   isOver = true;
   await end(daemon);

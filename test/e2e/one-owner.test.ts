@@ -3,7 +3,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { readDiscovery } from "../../src/config/discovery.js";
 import { acquireOwnership } from "../../src/db/sqlite/ownership.js";
 import { compile } from "../support/compile.js";
@@ -12,6 +12,9 @@ import { temporaryFolder } from "../support/folder.js";
 import { until } from "../support/until.js";
 import { verifies } from "../support/verifies.js";
 import { service } from "./door.js";
+
+// Fifty programs at once keep a small machine busy for a while.
+vi.setConfig({ testTimeout: 180_000 });
 
 describe("a second daemon on the same database", () => {
   const answers = async ({ url, token }: { url: string; token: string }): Promise<boolean> => {
