@@ -98,13 +98,15 @@ describe("fifty programs that call ensureDaemon() at once", () => {
   // On an empty folder: `test/client/ensure.test.ts`.
   verifies("D5", "right after kill -9 they get fifty answers from one new daemon", async () => {
     const { folder, kill, ready } = await startDaemon();
+    // Nobody else ends a daemon that was started in the background.
+    onTestFinished(() => {
+      const left = readDiscovery(join(folder, "daemon.json"));
+      if (left !== undefined && isAlive(left.pid)) process.kill(left.pid, "SIGKILL");
+    });
     const prepared = Array.from({ length: callers }, () => prepareCaller(folder));
     await kill();
     const endings = await Promise.all(prepared.map(({ go }) => go()));
     const found = readDiscovery(join(folder, "daemon.json"));
-    onTestFinished(() => {
-      if (found !== undefined && isAlive(found.pid)) process.kill(found.pid, "SIGKILL");
-    });
     expect(endings.filter(({ code }) => code !== 0)).toEqual([]);
     const answers = endings.map(({ stdout }) => JSON.parse(stdout));
     expect(answers).toEqual(answers.map(() => ({ pid: found?.pid, content: "" })));
