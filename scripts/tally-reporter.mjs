@@ -4,8 +4,8 @@
  */
 import { writeFileSync } from "node:fs";
 
-/** The file to write; a reporter that is named on the command line takes no options. */
-export const tallyFileVariable = "MEMORYD_TALLY_FILE";
+/** Names the file to write. Not MEMORYD_…, which is for options: memoryd refuses those that it does not know. */
+export const tallyFileVariable = "TEST_TALLY_FILE";
 
 const nameOf = (test) => `${test.module.relativeModuleId} > ${test.fullName}`;
 

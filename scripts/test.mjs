@@ -3,9 +3,7 @@
  * closes with a line of its own: `N passed, N failed` (D28). With CI=true nothing may be skipped.
  */
 import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readFileSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { tallyFileVariable } from "./tally-reporter.mjs";
 
@@ -13,26 +11,23 @@ const fromHere = (name) => fileURLToPath(new URL(name, import.meta.url));
 
 /** Runs vitest with its usual live report; answers its exit code and the tally, absent when it died before. */
 async function runVitest(args) {
-  const folder = mkdtempSync(join(tmpdir(), "memoryd-tally-"));
-  const file = join(folder, "tally.json");
-  try {
-    const vitest = fromHere("../node_modules/vitest/vitest.mjs");
-    const reporters = ["--reporter=default", `--reporter=${fromHere("tally-reporter.mjs")}`];
-    const child = spawn(process.execPath, [vitest, "run", ...reporters, ...args], {
-      cwd: fromHere(".."),
-      env: { ...process.env, [tallyFileVariable]: file },
-      stdio: "inherit",
-    });
-    // A signal to this process alone must not leave the suite running; the terminal's own reaches both.
-    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
-    const exitCode = await new Promise((resolve, reject) => {
-      child.on("error", reject);
-      child.on("close", (code) => resolve(code ?? 1));
-    });
-    return { exitCode, tally: tallyIn(file) };
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  const file = fromHere(`../node_modules/.memoryd-tally-${process.pid}.json`);
+  const vitest = fromHere("../node_modules/vitest/vitest.mjs");
+  const reporters = ["--reporter=default", `--reporter=${fromHere("tally-reporter.mjs")}`];
+  const child = spawn(process.execPath, [vitest, "run", ...reporters, ...args], {
+    cwd: fromHere(".."),
+    env: { ...process.env, [tallyFileVariable]: file },
+    stdio: "inherit",
+  });
+  // A signal to this process alone must not leave the suite running; the terminal's own reaches both.
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
+  const exitCode = await new Promise((resolve, reject) => {
+    child.on("error", reject);
+    child.on("close", (code) => resolve(code ?? 1));
+  });
+  const tally = tallyIn(file);
+  rmSync(file, { force: true });
+  return { exitCode, tally };
 }
 
 function tallyIn(file) {

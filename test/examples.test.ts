@@ -1,6 +1,6 @@
 /**
  * Runs the README's examples as they are written, by the marker above each, against a daemon of the built
- * program. Only the port is another, since the default one may be in use here.
+ * program, and in process (D17). Only the port is another, since the default one may be in use here.
  */
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";

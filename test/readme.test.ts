@@ -42,3 +42,18 @@ test.each(["README.md", "CONTRIBUTING.md", "src/memory/README.md"])("links in %s
     !/^https?:/.test(target) && !existsSync(inRepository(folder + target));
   expect(targets.filter(isLost)).toEqual([]);
 });
+
+describe("other platforms than POSIX (D11)", () => {
+  test("get told what stands in for modes and sockets, and which platforms were tested", () => {
+    const guards = readme.split("## Guards")[1]?.split("\n## ")[0] ?? "";
+    for (const words of [/Windows/, /modes/, /sockets/, /Tested is Linux/]) expect(guards).toMatch(words);
+  });
+
+  test("miss no program, because memoryd starts none but itself", () => {
+    const files = readdirSync(inRepository("src"), { recursive: true }).map((name) => `src/${name}`);
+    const starters = files
+      .filter((file) => file.endsWith(".ts"))
+      .filter((file) => readFileSync(inRepository(file), "utf8").includes("child_process"));
+    expect(starters).toEqual(["src/client/start.ts"]);
+  });
+});

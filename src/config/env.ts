@@ -31,6 +31,9 @@ export const hasFileModes: boolean = process.platform !== "win32";
 /** The effective user, whose files are ours; `undefined` where the platform has no user ids. */
 export const currentUserId = (): number | undefined => process.geteuid?.();
 
+/** Taken as early as can be, because a parent that ends while we start is gone all the same (daemon.md D8). */
+const parentProcessId = process.ppid;
+
 const isKept = (name: string): boolean => /^(?:MEMORYD_|XDG_|(?:LOCAL)?APPDATA$)/.test(name);
 
 /** Names are upper-cased on Windows, where they have no case. */
@@ -72,7 +75,7 @@ export function readEnvironment(): Environment {
     userName: userName || env.USER || env.LOGNAME || env.USERNAME || "",
     userId: currentUserId(),
     processId: process.pid,
-    parentProcessId: process.ppid,
+    parentProcessId,
     wantsTraces: wantsTraces(),
   };
 }

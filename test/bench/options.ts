@@ -27,7 +27,7 @@ export type Options = {
 export const usage = `npm run bench -- [options]
   --quick           few, short measurements on a small database: to see that it works, not to quote
   --only NAME       only this part, one of ${parts.join(", ")}; may be given again
-  --seconds N       length of one measurement (2)
+  --seconds N       length of one measurement (1)
   --slow-fsync      also compares group commit with every fsync slowed to 2 ms (Linux, needs strace)
   --dir FOLDER      the folder whose disk is used (${tmpdir()})
   --write           puts the tables into docs/performance.md; needs a whole run`;
@@ -43,7 +43,7 @@ function partsFrom(names: readonly string[]): readonly Part[] {
 }
 
 function measureMsFrom(seconds: string | undefined, isQuick: boolean): number {
-  if (seconds === undefined) return isQuick ? 300 : 2_000;
+  if (seconds === undefined) return isQuick ? 300 : 1_000;
   const measureMs = Number(seconds) * 1_000;
   if (!(measureMs > 0)) throw new UsageError("--seconds takes a number above 0.");
   return measureMs;
@@ -77,7 +77,7 @@ export function optionsFrom(args: readonly string[]): Options {
     parts: partsFrom(only),
     measureMs,
     warmUpMs: measureMs / 3,
-    rounds: isQuick ? 1 : 3,
+    rounds: isQuick ? 1 : 5,
     clients: [1, 16, 64],
     records: isQuick ? 10_000 : 100_000,
     startsEach: isQuick ? 2 : 9,

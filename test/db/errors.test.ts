@@ -58,3 +58,13 @@ test("a fault of the system at the start is told by its code", () => {
   expect([shown.code, shown.reason]).toEqual(["unavailable", "STORAGE_UNREACHABLE"]);
   expect(shown.message).toContain("/data/memoryd.db cannot be used (EACCES)");
 });
+
+test.each([
+  ["missing", { tries: ["/modules/better_sqlite3.node"] }],
+  ["made for another Node", { code: "ERR_DLOPEN_FAILED" }],
+])("a compiled part that is %s is said to be so, and not blamed on a file", (_how, facts) => {
+  const shown = startErrorFrom(Object.assign(new Error(secret), facts), "/data/memoryd.db");
+  expect([shown.code, shown.reason]).toEqual(["failed_precondition", "SQLITE_NOT_LOADED"]);
+  expect(shown.message).toContain("npm rebuild better-sqlite3");
+  expect(shown.message).not.toContain("/data/memoryd.db");
+});

@@ -3,7 +3,7 @@
  * absent, and the next start needs no repair. The daemon, its clients and its files are real.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, expect, onTestFinished, vi } from "vitest";
+import { expect, onTestFinished, vi } from "vitest";
 import { type Daemon, launchDaemon } from "../support/daemon.js";
 import { temporaryFolder } from "../support/folder.js";
 import { createSeeded, type Seeded, seedOfRun } from "../support/seeded.js";
@@ -17,11 +17,6 @@ import { connectClients, keepWriting, type MemoryClient, write } from "./crash/w
 vi.setConfig({ testTimeout: 240_000 });
 
 const seed = seedOfRun("crash tests");
-const running = new Set<Daemon>();
-afterAll(async () => {
-  await Promise.all([...running].map((daemon) => daemon.kill()));
-});
-
 /** False once the test is over, also by running out of time: nobody waits for its rounds any more. */
 function goingOn(): () => boolean {
   let isGoing = true;
@@ -34,7 +29,6 @@ function goingOn(): () => boolean {
 /** A daemon that starts on what the last one left, as if nothing had happened. */
 async function restart(folder: string): Promise<Daemon> {
   const daemon = await launchDaemon({ folder, flags: ["--log-format", "json"] });
-  running.add(daemon);
   const complaints = daemon
     .stderr()
     .split("\n")
@@ -46,7 +40,6 @@ async function restart(folder: string): Promise<Daemon> {
 async function end(daemon: Daemon): Promise<void> {
   const { signal } = await daemon.kill();
   expect(signal).toBe("SIGKILL");
-  running.delete(daemon);
 }
 
 /** What the daemon answers about a workspace is what was found in its file. */
@@ -89,7 +82,7 @@ async function oneRound(folder: string, round: number, chance: Seeded, found: In
     });
   });
   const done = Promise.all(working);
-  await Promise.race([done, until("all are at work", () => ledger.acknowledged().length >= writers)]);
+  await Promise.race([done, until("all are at work", () => ledger.acknowledged().length >= writers, 60_000)]);
   await Promise.race([done, sleep(chance.below(longestMs))]);
   isOver = true;
   await end(daemon);

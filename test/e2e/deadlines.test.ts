@@ -8,7 +8,7 @@ import * as http2 from "node:http2";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
 import { expect, onTestFinished, test } from "vitest";
-import { Health } from "../../gen/health/v1/health_pb.js";
+import { Health, HealthCheckResponse_ServingStatus } from "../../gen/health/v1/health_pb.js";
 import { daemonOfFile } from "../support/daemon.js";
 import { service } from "./door.js";
 
@@ -66,12 +66,12 @@ test.each(["Connect", "gRPC"] as const)(
       protocol === "Connect"
         ? createConnectTransport({ baseUrl, httpVersion: "2", sessionManager })
         : createGrpcTransport({ baseUrl, sessionManager });
-    const told: number[] = [];
     const watching = (async () => {
-      for await (const { status } of createClient(Health, transport).watch({}, { timeoutMs: 200 }))
-        told.push(status);
+      for await (const { status } of createClient(Health, transport).watch({}, { timeoutMs: 200 })) {
+        expect(status).toBe(HealthCheckResponse_ServingStatus.SERVING);
+      }
     })();
     const error = ConnectError.from(await watching.catch((reason: unknown) => reason));
-    expect([error.code, told]).toEqual([Code.DeadlineExceeded, [1]]);
+    expect(error.code).toBe(Code.DeadlineExceeded);
   },
 );

@@ -165,6 +165,7 @@ describe("a daemon that ends by itself", () => {
     const daemon = await whenReady(follow(parent), folder);
     const { pid } = daemon.ready;
     onTestFinished(() => {
+      parent.kill("SIGKILL");
       if (isThere(daemon, "daemon.json")) process.kill(pid, "SIGKILL");
     });
     expect(pid).not.toBe(parent.pid);

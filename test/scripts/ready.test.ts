@@ -4,11 +4,11 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { temporaryFolder } from "../support/folder.js";
 
 const repository = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -39,14 +39,8 @@ type Folder = {
   readonly start: (environment?: Readonly<Record<string, string>>) => Run;
 };
 
-const cleanUps: (() => void)[] = [];
-afterEach(() => {
-  for (const cleanUp of cleanUps.splice(0)) cleanUp();
-});
-
 function createFolder(): Folder {
-  const root = mkdtempSync(join(tmpdir(), "memoryd-ready-"));
-  cleanUps.push(() => rmSync(root, { recursive: true, force: true }));
+  const root = temporaryFolder();
   const at = (name: string): string => join(root, name);
   const write = (name: string, text: string): void => writeFileSync(at(name), text);
   cpSync(join(repository, "scripts"), at("scripts"), { recursive: true });
@@ -74,7 +68,7 @@ function createFolder(): Folder {
         },
         stdio: ["ignore", "ignore", "pipe"],
       });
-      cleanUps.push(() => child.kill("SIGKILL"));
+      onTestFinished(() => void child.kill("SIGKILL"));
       let said = "";
       child.stderr.on("data", (chunk) => {
         said += chunk;

@@ -82,11 +82,8 @@ export function serveArguments({ folder, flags = [], preload = [] }: DaemonOptio
   return [...imports, program, "serve", "--json", "--data-dir", folder, "--listen", "127.0.0.1:0", ...flags];
 }
 
-/** What a process says and how it ends; it goes at the latest with the process that tests run in. */
+/** What a process says and how it ends. */
 export function follow(child: ChildProcess): DaemonProcess {
-  const endWithUs = (): void => void child.kill("SIGKILL");
-  process.once("exit", endWithUs);
-  child.once("close", () => process.off("exit", endWithUs));
   const output = { stdout: "", stderr: "" };
   for (const stream of ["stdout", "stderr"] as const) {
     child[stream]?.setEncoding("utf8").on("data", (text: string) => {
@@ -99,11 +96,15 @@ export function follow(child: ChildProcess): DaemonProcess {
   return { child, ended, stdout: () => output.stdout, stderr: () => output.stderr };
 }
 
-/** Runs `memoryd serve` without waiting for anything. Who calls must see to its end. */
+/**
+ * Runs `memoryd serve` without waiting for anything. Who calls must see to its end; where a test ran out of time
+ * before it could, the daemon ends with the process that the test ran in.
+ */
 export function spawnDaemon(options: DaemonOptions): DaemonProcess {
   const messages = options.preload === undefined ? [] : ["ipc" as const];
+  const flags = [...(options.flags ?? []), "--exit-with-parent"];
   return follow(
-    spawn(process.execPath, serveArguments(options), {
+    spawn(process.execPath, serveArguments({ ...options, flags }), {
       cwd: root,
       env: plainEnvironment(),
       stdio: ["ignore", "pipe", "pipe", ...messages],

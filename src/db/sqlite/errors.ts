@@ -87,6 +87,11 @@ export function memorydErrorFromSqlite(error: unknown): MemorydError {
 /** As who starts the daemon reads it; `file` is the database, its lock or its backup. */
 export function startErrorFrom(error: unknown, file: string): MemorydError {
   if (isMemorydError(error)) return error;
+  if (isNotLoaded(error)) {
+    const message =
+      "The compiled part of better-sqlite3 is missing or was made for another Node: run npm rebuild better-sqlite3.";
+    return new MemorydError("failed_precondition", message, { reason: "SQLITE_NOT_LOADED", cause: error });
+  }
   if (!isSqliteError(error)) {
     const message = `${file} cannot be used (${systemCode(error)}): check that it and its folder are yours to write.`;
     return new MemorydError("unavailable", message, { reason: "STORAGE_UNREACHABLE", cause: error });
@@ -101,6 +106,10 @@ export function startErrorFrom(error: unknown, file: string): MemorydError {
   }
   return new MemorydError(faults[code]?.code ?? "internal", message, { reason, cause: error });
 }
+
+/** The driver loads its compiled part with the first connection; `tries` are the places where it was looked for. */
+const isNotLoaded = (error: unknown): boolean =>
+  error instanceof Error && ("tries" in error || ("code" in error && error.code === "ERR_DLOPEN_FAILED"));
 
 const systemCode = (error: unknown): string =>
   error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "unknown fault";

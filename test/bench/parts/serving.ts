@@ -21,6 +21,8 @@ type Cell = {
   readonly target: LoadJob["target"];
   /** Who answers. */
   readonly pid: number;
+  /** What one more client asks all the while. */
+  readonly beside?: LoadJob["target"];
 };
 
 type Served = Rate & { readonly serverShare: number | undefined };
@@ -67,11 +69,42 @@ function daemonCells({ pid, port, token }: Daemon, { clients }: Options): readon
   );
 }
 
-async function measure(generator: LoadGenerator, cell: Cell, options: Options): Promise<Served> {
+/** What one long answer costs those who ask for little meanwhile. */
+function besideCells({ pid, port, token }: Daemon): readonly Cell[] {
+  const targetOf = (wire: Wire, operation: OperationName) =>
+    ({ kind: "daemon", port, token, wire, operation }) as const;
+  return wires.map((wire) => ({
+    name: "GetCursor beside a listing",
+    wire,
+    clients: 1,
+    pid,
+    target: targetOf(wire, "GetCursor"),
+    beside: targetOf(wire, "ListMemories of 10,000"),
+  }));
+}
+
+/** By then the other client has begun. */
+const besideWarmUpMs = 1_000;
+
+type Generators = { readonly main: LoadGenerator; readonly beside: LoadGenerator };
+
+async function askBoth({ main, beside }: Generators, cell: Cell, options: Options): Promise<Rate> {
+  const { target, clients } = cell;
   const { warmUpMs, measureMs } = options;
+  if (cell.beside === undefined) return main.ask({ target, clients, warmUpMs, measureMs });
+  const longer = { warmUpMs: besideWarmUpMs, measureMs: 2 * measureMs };
+  const other = beside.ask({ target: cell.beside, clients: 1, ...longer });
+  const [rate] = await Promise.all([
+    main.ask({ target, clients, warmUpMs: besideWarmUpMs, measureMs }),
+    other,
+  ]);
+  return rate;
+}
+
+async function measure(generators: Generators, cell: Cell, options: Options): Promise<Served> {
   const processorBeforeMs = processorMsOf(cell.pid);
   const startedMs = performance.now();
-  const rate = await generator.ask({ target: cell.target, clients: cell.clients, warmUpMs, measureMs });
+  const rate = await askBoth(generators, cell, options);
   const elapsedMs = performance.now() - startedMs;
   const processorMs = processorMsOf(cell.pid);
   const serverShare =
@@ -115,7 +148,7 @@ function servedSection(
       `the fastest of ${options.rounds} interleaved rounds; each client has a connection of its own, kept open, and asks again when it was answered`,
       "of empty: rate by rate of an empty answer of node:http (gRPC: node:http2) with as many clients",
       "processor shares are of one core, for the server and for the load generator",
-      "a listing of 10,000 is two calls, since a page ends at 2 MiB",
+      "a listing of 10,000 is two calls, since a page ends at 2 MiB; beside a listing: another client lists them all the while",
     ],
     table: {
       head: [
@@ -172,7 +205,10 @@ function bestStorage(rounds: readonly StorageRates[]): StorageRates {
 /** `databaseFolder` holds the large database, which no daemon has open. */
 export async function measureServing(options: Options, databaseFolder: string): Promise<Serving> {
   const isAsked = (part: Options["parts"][number]): boolean => options.parts.includes(part);
-  const generator = startWorker<LoadJob, Rate>("load");
+  const generators = {
+    main: startWorker<LoadJob, Rate>("load"),
+    beside: startWorker<LoadJob, Rate>("load"),
+  };
   const platform = startWorker<null, PlatformPorts>("platform");
   const storageFolder = mkdtempSync(join(options.folder, "storage-"));
   const daemon = isAsked("daemon") ? await startDaemon(databaseFolder) : undefined;
@@ -180,7 +216,7 @@ export async function measureServing(options: Options, databaseFolder: string): 
     const ports = await platform.ask(null);
     const cells = [
       ...(isAsked("platform") ? emptyCells(ports, platform.pid, options) : []),
-      ...(daemon === undefined ? [] : daemonCells(daemon, options)),
+      ...(daemon === undefined ? [] : [...daemonCells(daemon, options), ...besideCells(daemon)]),
     ];
     const served = cells.map((cell) => ({ cell, rounds: [] as Served[] }));
     const stored: StorageRates[] = [];
@@ -192,7 +228,7 @@ export async function measureServing(options: Options, databaseFolder: string): 
       }
       for (const { cell, rounds } of served) {
         say(`round ${round} of ${options.rounds}: ${cell.name}, ${cell.wire}, ${cell.clients} clients`);
-        rounds.push(await measure(generator, cell, options));
+        rounds.push(await measure(generators, cell, options));
       }
     }
     const found = new Map(served.map(({ cell, rounds }) => [keyOf(cell), best(rounds)]));
@@ -204,6 +240,6 @@ export async function measureServing(options: Options, databaseFolder: string): 
       ...(daemon === undefined ? {} : { memory: memoryOf(daemon.pid) }),
     };
   } finally {
-    await Promise.all([generator.stop(), platform.stop(), daemon?.stop()]);
+    await Promise.all([generators.main.stop(), generators.beside.stop(), platform.stop(), daemon?.stop()]);
   }
 }

@@ -126,7 +126,7 @@ function checkWrites(name: string, found: readonly Revision[], { acknowledged, p
   }
   // One writer, one write at a time: what it saw answered, in that order, and perhaps the one it waited for.
   const possible = [seen, ...unseen.map((text) => [...seen, text])];
-  expect(possible.some((list) => same(list, texts)) ? texts : possible).toEqual(texts);
+  if (!possible.some((list) => same(list, texts))) expect(texts, `the writes of ${name}`).toEqual(seen);
 }
 
 /** Reads and checks a database after its daemon was killed; `before` is how it was found the last time. */
