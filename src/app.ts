@@ -31,6 +31,7 @@ import { createFilesService } from "./memory/service-files.js";
 import { createHistoryService } from "./memory/service-history.js";
 import { createRefsService } from "./memory/service-refs.js";
 import { createRootService } from "./memory/service-roots.js";
+import { createSearchService } from "./memory/service-search.js";
 import { createVerifyService } from "./memory/service-verify.js";
 import { createWatchService } from "./memory/service-watch.js";
 import { slug } from "./memsync/slug.js";
@@ -75,6 +76,16 @@ function startSweep(memory: MemoryService, log: Log): () => void {
   return () => clearInterval(timer);
 }
 
+/** Indexes what is older than the index beside the first calls; a search waits for it, and tries again. */
+async function indexRest(storages: Storages, log: Log): Promise<void> {
+  try {
+    const records = await storages.memory.indexRest();
+    if (records > 0) log.info({ records }, "records from before there was a search were indexed");
+  } catch (error) {
+    log.warn({ error }, "older records are not indexed yet; the first search goes on with it");
+  }
+}
+
 /**
  * Opens the database of the configuration and puts the services on it. Throws `unavailable` when another
  * process owns the database, `failed_precondition` when it cannot be used.
@@ -103,6 +114,7 @@ export async function createApp(
     files: createFilesService(storages.memory, config.memory, clock),
     history: createHistoryService(storages.memory, config.memory, refs),
     roots: createRootService(storages.memory, tree, config.memory),
+    search: createSearchService(storages.memory, refs, config.memory),
     verify: createVerifyService(storages.memory, refs, config.memory),
     watch: createWatchService(storages.memory, config.memory),
   };
@@ -111,6 +123,7 @@ export async function createApp(
     registerRecordRoutes(router, records, operator);
   };
   const interceptors = [createCallInterceptor(log)];
+  void indexRest(storages, log);
   const stopSweep = startSweep(memory, log);
   const close = async (): Promise<void> => {
     stopSweep();

@@ -95,6 +95,9 @@ export const limits = {
   importFiles: 1_000,
   exportNames: 100,
   openWatches: 64,
+  queryBytes: 1_024,
+  /** Values of one filter of a search. */
+  filterValues: 64,
   /** Cursor values kept beside the live one (M38). */
   earlierCursors: 50,
 } as const;

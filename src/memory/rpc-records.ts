@@ -8,11 +8,13 @@ import type { Caller } from "../kernel/caller.js";
 import { fileHandlers } from "./rpc-files.js";
 import { historyHandlers } from "./rpc-history.js";
 import { createAnswering } from "./rpc-messages.js";
+import { searchHandlers } from "./rpc-search.js";
 import { rootHandlers, verifyHandlers } from "./rpc-verify.js";
 import { watchHandlers } from "./rpc-watch.js";
 import type { FilesService } from "./service-files.js";
 import type { HistoryService } from "./service-history.js";
 import type { RootService } from "./service-roots.js";
+import type { SearchService } from "./service-search.js";
 import type { VerifyService } from "./service-verify.js";
 import type { WatchService } from "./service-watch.js";
 
@@ -21,6 +23,7 @@ export type RecordServices = {
   readonly files: FilesService;
   readonly history: HistoryService;
   readonly roots: RootService;
+  readonly search: SearchService;
   readonly verify: VerifyService;
   readonly watch: WatchService;
 };
@@ -36,6 +39,7 @@ export function registerRecordRoutes(
     ...fileHandlers(services.files, answering),
     ...historyHandlers(services.history, answering),
     ...rootHandlers(services.roots, answering),
+    ...searchHandlers(services.search, answering),
     ...verifyHandlers(services.verify, answering),
     ...watchHandlers(services.watch, answering),
   });

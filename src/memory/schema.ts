@@ -3,7 +3,8 @@
  * engine. A step that was released is never edited.
  *
  * `references` is a reserved word, hence `memory_links`. The partial index finds old deletions for the
- * hourly sweep without reading all revisions.
+ * hourly sweep without reading all revisions. A step is SQL alone, so records that are older than the index
+ * wait in `memory_unindexed` until the storage has indexed them.
  */
 import type { Migration } from "../db/migrate.js";
 
@@ -101,5 +102,26 @@ export const memoryMigrations: readonly Migration[] = [
   {
     id: "memory/0003-extra",
     sqlite: "alter table memory_records add column extra text not null default '{}';",
+  },
+  {
+    id: "memory/0004-search",
+    sqlite: `
+      create virtual table memory_search using fts5(
+        name, targets, status, body, joined, stems, scope,
+        content='', contentless_delete=1, tokenize="ascii tokenchars '+#'"
+      );
+      create trigger memory_records_gone after delete on memory_records begin
+        delete from memory_search where rowid = old.rid;
+      end;
+
+      create table memory_unindexed (rid integer primary key) strict;
+      insert into memory_unindexed select rid from memory_records;
+
+      alter table memory_records add column status_key text not null default '';
+      alter table memory_refs add column target_path text not null default '';
+      create index memory_records_by_time on memory_records (workspace, updated_ms desc, name);
+      create index memory_refs_by_path on memory_refs (workspace, target_path, name);
+      create index memory_links_by_name on memory_links (workspace, linked_name, name);
+    `,
   },
 ];

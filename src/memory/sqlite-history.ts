@@ -60,6 +60,8 @@ export type RecordAccess = {
     name: string,
     decide: (stored: Stored | undefined, room: Room) => Decision<RecordFields>,
   ) => Stored | undefined;
+  /** Takes the words of earlier texts out of the search index. */
+  readonly mergeIndex: () => Promise<void>;
 };
 
 type RunResult = { readonly changes: number };
@@ -77,7 +79,7 @@ const charactersOf = (stored: Stored | undefined): number =>
 
 export function createSqliteHistory(
   database: SqliteDatabase,
-  { recordOn, applyChange }: RecordAccess,
+  { recordOn, applyChange, mergeIndex }: RecordAccess,
 ): HistoryStorage {
   const statementsOf = createStatements(prepareHistory);
 
@@ -142,7 +144,9 @@ export function createSqliteHistory(
       const { changes } = statements.emptyRevisions.run({ workspace, name, live }) as RunResult;
       return changes;
     });
-    if (emptied !== undefined) await database.scrub();
+    if (emptied === undefined) return undefined;
+    await mergeIndex();
+    await database.scrub();
     return emptied;
   };
 

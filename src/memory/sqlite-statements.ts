@@ -41,12 +41,14 @@ export function prepareStatements(connection: Connection) {
       `select ${recordColumns} from memory_records where workspace = ? and name > ? order by name`,
     ),
     putRecord: prepare(
-      `insert into memory_records (workspace, ${recordColumns})
-       values (@workspace, @name, @type, @status, @body, @extra, @created, @updated, @revision, @user, @agent)
+      `insert into memory_records (workspace, ${recordColumns}, status_key)
+       values (@workspace, @name, @type, @status, @body, @extra, @created, @updated, @revision, @user, @agent,
+         @statusKey)
        on conflict (workspace, name) do update set
          type = @type, status = @status, body = @body, extra = @extra, updated_ms = @updated, revision = @revision,
-         writer_user = @user, writer_agent = @agent`,
-    ),
+         writer_user = @user, writer_agent = @agent, status_key = @statusKey
+       returning rid`,
+    ).pluck(),
     dropRecord: prepare("delete from memory_records where workspace = ? and name = ?"),
     namesOfLength: prepare(
       "select name from memory_records where workspace = ? and length(name) between ? and ?",
@@ -57,7 +59,8 @@ export function prepareStatements(connection: Connection) {
        where workspace = ? and name > ? order by name, ordinal`,
     ),
     addRef: prepare(
-      `insert into memory_refs (workspace, ordinal, ${refColumns}) values (@workspace, @ordinal, @name, @kind, @target, @bytes, @sha256)`,
+      `insert into memory_refs (workspace, ordinal, ${refColumns}, target_path)
+       values (@workspace, @ordinal, @name, @kind, @target, @bytes, @sha256, @path)`,
     ),
     dropRefs: prepare("delete from memory_refs where workspace = ? and name = ?"),
     links: prepare(

@@ -10,6 +10,7 @@ import { randomHex } from "../kernel/ids.js";
 import { compareUtf8 } from "../kernel/utf8.js";
 import { noExtra } from "./extra.js";
 import { limits, type StoredRecord, sameNames, sameStoredRefs, type WriteFacts } from "./model.js";
+import { pathFromRef } from "./refs-path.js";
 import {
   type CursorRow,
   createGroups,
@@ -22,13 +23,16 @@ import {
   storedFromRow,
 } from "./rows.js";
 import { changeKinds } from "./schema.js";
+import { sameSearchedText } from "./search-text.js";
 import { createSqliteFiles } from "./sqlite-files.js";
 import { createSqliteHistory, type RecordAccess } from "./sqlite-history.js";
 import { createSqliteRoots } from "./sqlite-roots.js";
+import { createSqliteSearch } from "./sqlite-search.js";
 import { epochBytes, prepareStatements, type Statements } from "./sqlite-statements.js";
 import { createSqliteSurvey } from "./sqlite-survey.js";
 import { createSqliteWatch } from "./sqlite-watch.js";
 import type { Counts, MemoryScope, MemoryStorage } from "./storage.js";
+import { caseFolded } from "./text.js";
 import type { Room, Stored } from "./upsert.js";
 
 const cursorName = "";
@@ -136,7 +140,7 @@ export function createSqliteMemoryStorage(
     stored: Stored | undefined,
   ): void => {
     const { name, type, status, body, extra, createdMs, updatedMs, revision, writer } = record;
-    statements.putRecord.run({
+    const rid = statements.putRecord.get({
       workspace,
       name,
       type,
@@ -148,13 +152,16 @@ export function createSqliteMemoryStorage(
       revision,
       user: writer.user,
       agent: writer.agent,
-    });
+      statusKey: caseFolded(status),
+    }) as number;
     const known = stored?.readable === true ? stored : undefined;
     if (known === undefined || !sameStoredRefs(known.refs, record.refs)) {
       if (stored !== undefined) statements.dropRefs.run(workspace, name);
-      for (const [ordinal, { kind, target, baseline }] of record.refs.entries()) {
+      for (const [ordinal, ref] of record.refs.entries()) {
+        const { kind, target, baseline } = ref;
         const [bytes, sha256] = [baseline?.bytes ?? null, baseline?.sha256 ?? null];
-        statements.addRef.run({ workspace, name, ordinal, kind, target, bytes, sha256 });
+        const path = pathFromRef(ref);
+        statements.addRef.run({ workspace, name, ordinal, kind, target, bytes, sha256, path });
       }
     }
     if (known === undefined || !sameNames(known.references, record.references)) {
@@ -162,6 +169,7 @@ export function createSqliteMemoryStorage(
       for (const [ordinal, linked] of record.references.entries())
         statements.addLink.run(workspace, name, ordinal, linked);
     }
+    if (known === undefined || !sameSearchedText(known, record)) indexRecord(workspace, rid, record);
   };
 
   /** Deletes a name's revisions from the oldest on, so that its deletion is known until all are gone. */
@@ -242,10 +250,11 @@ export function createSqliteMemoryStorage(
 
   const recordOn: RecordAccess["recordOn"] = (connection, workspace, name) =>
     readRecord(statementsOf(connection), workspace, name);
-  const history = createSqliteHistory(database, { recordOn, applyChange });
+  const { indexRecord, mergeIndex, ...search } = createSqliteSearch(database, recordOn);
 
   return {
-    ...history,
+    ...createSqliteHistory(database, { recordOn, applyChange, mergeIndex }),
+    ...search,
     ...createSqliteFiles(database, recordOn),
     ...createSqliteRoots(database, options.daemonId ?? "", clock),
     ...createSqliteSurvey(database, recordOn),

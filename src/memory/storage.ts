@@ -9,6 +9,7 @@ import type { RecordFields, StoredCursor, StoredRecord, Writer } from "./model.j
 import type { FilesStorage } from "./storage-files.js";
 import type { HistoryStorage } from "./storage-history.js";
 import type { RootStorage } from "./storage-roots.js";
+import type { SearchStorage } from "./storage-search.js";
 import type { SurveyStorage } from "./storage-survey.js";
 import type { WatchStorage } from "./storage-watch.js";
 import type { Decision, Room, Stored } from "./upsert.js";
@@ -36,6 +37,7 @@ export interface MemoryStorage
   extends FilesStorage,
     HistoryStorage,
     RootStorage,
+    SearchStorage,
     SurveyStorage,
     WatchStorage {
   /**

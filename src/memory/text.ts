@@ -35,6 +35,12 @@ export function trimWhitespace(text: string): string {
 /** Whether the text holds nothing but whitespace (M8). */
 export const isBlank = (text: string): boolean => trimWhitespace(text) === "";
 
+/**
+ * A word in the form in which white space around it and letter case do not count. Upper case comes first,
+ * because a few letters have several lower-case forms.
+ */
+export const caseFolded = (text: string): string => trimWhitespace(text).toUpperCase().toLowerCase();
+
 const isControl = (codePoint: number): boolean =>
   codePoint < 0x20 || (codePoint >= 0x7f && codePoint <= 0x9f);
 const isTabOrLineEnd = (codePoint: number): boolean =>

@@ -15,7 +15,7 @@
  */
 import type { RefCheck } from "./refs-resolve.js";
 import { refStates } from "./refs-resolve.js";
-import { trimWhitespace } from "./text.js";
+import { caseFolded } from "./text.js";
 import type { Stored } from "./upsert.js";
 
 /** Numbers are those of `memoryd.records.v1.Severity`. */
@@ -50,9 +50,6 @@ export type Surroundings = {
 type Finding = Omit<Issue, "record">;
 
 const staleStatus = "stale";
-
-/** Upper case first, because a few letters have several lower-case forms. */
-const folded = (text: string): string => trimWhitespace(text).toUpperCase().toLowerCase();
 
 const danglingMessages: Readonly<Record<string, (index: number) => string>> = {
   symbol_not_found: (index) => `Ref ${index} names a symbol that its file does not have.`,
@@ -114,7 +111,7 @@ function recordIssues(stored: Stored, { exists, refChecks }: Surroundings): Find
   }
   const missing = [...new Set(stored.references)].filter((name) => name !== stored.name && !exists(name));
   return [
-    ...(folded(stored.status) === staleStatus
+    ...(caseFolded(stored.status) === staleStatus
       ? [
           {
             severity: severities.warning,

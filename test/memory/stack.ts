@@ -24,6 +24,7 @@ import { createFilesService } from "../../src/memory/service-files.js";
 import { createHistoryService } from "../../src/memory/service-history.js";
 import { createRefsService } from "../../src/memory/service-refs.js";
 import { createRootService } from "../../src/memory/service-roots.js";
+import { createSearchService } from "../../src/memory/service-search.js";
 import { createVerifyService } from "../../src/memory/service-verify.js";
 import { createWatchService } from "../../src/memory/service-watch.js";
 import { createSqliteMemoryStorage } from "../../src/memory/sqlite.js";
@@ -89,6 +90,7 @@ export async function stackForTest(engine: Engine, options: StackOptions = {}): 
     files: createFilesService(storage, memoryOptions, clock),
     history: createHistoryService(storage, memoryOptions, refs),
     roots: createRootService(storage, tree, memoryOptions),
+    search: createSearchService(storage, refs, memoryOptions),
     verify: createVerifyService(storage, refs, memoryOptions),
     watch: createWatchService(storage, memoryOptions),
   };

@@ -14,6 +14,7 @@ import { memorydErrorFromSqlite, startErrorFrom } from "./errors.js";
 import { assertOurs, migrateSqlite } from "./migrate.js";
 import { becomeWriter, type Connection, createPrivateFile, inMemory, openUntouched } from "./open.js";
 import { acquireOwnership, type Ownership } from "./ownership.js";
+import { createFileReaders, createMemoryReaders, type Readers } from "./readers.js";
 import { scrubFile } from "./scrub.js";
 import {
   createFileSnapshots,
@@ -34,6 +35,8 @@ export type SqliteDatabase = {
   readonly write: <T>(job: () => T) => Promise<T>;
   /** One consistent read that may span turns; see {@link SnapshotRead}. */
   readonly snapshot: <T>(read: SnapshotRead<T>) => Promise<T>;
+  /** One consistent read that would hold the event loop, on a thread of its own; see {@link Readers}. */
+  readonly readAside: Readers["readAside"];
   /** Bytes of the database, its log included. */
   readonly sizeBytes: () => number;
   /** Jobs that wait for their transaction. */
@@ -70,6 +73,7 @@ export type OpenSqliteOptions = {
 type Opened = {
   readonly connection: Connection;
   readonly snapshots: Snapshots;
+  readonly readers: Readers;
   readonly sizeBytes: () => number;
   readonly assertInPlace: () => void;
   /** As `scrubFile`; there is nothing to scrub in memory. */
@@ -94,6 +98,7 @@ async function openInMemory(options: OpenSqliteOptions): Promise<Opened> {
   return {
     connection,
     snapshots: createMemorySnapshots(connection),
+    readers: createMemoryReaders(connection),
     sizeBytes: () => Number(pages.pluck().get()),
     assertInPlace: () => {},
     scrub: () => Promise.resolve(true),
@@ -129,6 +134,7 @@ function onDisk(connection: Connection, { file, release }: Ownership): Opened {
   return {
     connection,
     snapshots: createFileSnapshots(file),
+    readers: createFileReaders(file),
     sizeBytes: () => bytesOf(file) + bytesOf(`${file}-wal`),
     assertInPlace: () => {
       if (statSync(file, { throwIfNoEntry: false })?.ino === ino) return;
@@ -144,7 +150,7 @@ function onDisk(connection: Connection, { file, release }: Ownership): Opened {
 }
 
 function databaseFrom(opened: Opened, writer: Writer, log: Log): SqliteDatabase {
-  const { connection, snapshots } = opened;
+  const { connection, snapshots, readers } = opened;
   const probe = connection.prepare("select count(*) from memoryd_migrations");
   let closing: Promise<void> | undefined;
 
@@ -177,6 +183,7 @@ function databaseFrom(opened: Opened, writer: Writer, log: Log): SqliteDatabase 
   async function close(): Promise<void> {
     await writer.close();
     snapshots.close();
+    await readers.close();
     try {
       connection.pragma("wal_checkpoint(TRUNCATE)");
     } catch (error) {
@@ -191,6 +198,7 @@ function databaseFrom(opened: Opened, writer: Writer, log: Log): SqliteDatabase 
     connection,
     write: writer.write,
     snapshot: snapshots.snapshot,
+    readAside: readers.readAside,
     sizeBytes: opened.sizeBytes,
     queueDepth: writer.queueDepth,
     onBatch: writer.onBatch,

@@ -12,7 +12,7 @@ export type Connection = Database.Database;
 export const inMemory = ":memory:";
 
 /** How long a statement waits for another program's lock; short, because the whole daemon waits with it. */
-const busyTimeoutMs = 500;
+export const busyTimeoutMs = 500;
 /** Pages in the write-ahead log before a commit moves them to the file: a stop of about 7 ms, not 15. */
 const checkpointPages = 250;
 /** The log is cut back to this once a long read let it grow. */

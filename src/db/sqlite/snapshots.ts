@@ -27,7 +27,7 @@ const maxConnections = 4;
 /** As long as a unary call may take. */
 const maxSnapshotMs = 60_000;
 
-const stopping = (): MemorydError =>
+export const stopping = (): MemorydError =>
   new MemorydError("unavailable", "The daemon is stopping: try again in a moment.", { reason: "STOPPING" });
 
 const expired = (): MemorydError =>
