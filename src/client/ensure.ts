@@ -12,13 +12,14 @@
  * | the deadline passed | throw, naming who does not answer |
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Transport } from "@connectrpc/connect";
+import { Code, ConnectError, type Transport } from "@connectrpc/connect";
+import { ErrorInfoSchema } from "../../gen/google/rpc/error_details_pb.js";
 import { readStartFailure, type StartFailure } from "../config/discovery.js";
 import { type Config, loadConfig } from "../config/load.js";
 import { systemClock } from "../kernel/clock.js";
 import { isMemorydError, MemorydError } from "../kernel/errors.js";
 import { jitter } from "../kernel/ids.js";
-import { neverArrived } from "./call.js";
+import { brokeOff, neverArrived } from "./call.js";
 import { type Daemon, type Finding, seekDaemon } from "./find.js";
 import {
   type Claim,
@@ -112,9 +113,22 @@ async function waitForDaemon(start: StartOptions): Promise<Daemon> {
   }
 }
 
+/** By its name, a method that changes nothing, so that a call of it may be made twice. */
+const isReadOnly = ({ name }: { readonly name: string }): boolean => /^(?:Get|List)[A-Z]/.test(name);
+
+const endedByStop = (error: unknown): boolean =>
+  error instanceof ConnectError &&
+  error.code === Code.Unavailable &&
+  error.findDetails(ErrorInfoSchema).some(({ reason }) => reason === "STOPPING");
+
 /**
- * A daemon whose calls survive its restart: one that nobody received is made once more, on the daemon that
- * `renew` finds or starts. A call that may have arrived is never repeated, nor is a stream.
+ * A daemon whose calls survive its restart: they are made once more, on the daemon that `renew` finds or starts.
+ *
+ * | the call | is made once more |
+ * | --- | --- |
+ * | reached nobody | always |
+ * | may have arrived, and its connection broke or the daemon stopped | when it only reads |
+ * | is a stream | never |
  */
 function withRenewal(first: Daemon, renew: () => Promise<Daemon>): Daemon {
   let current = first;
@@ -139,7 +153,9 @@ function withRenewal(first: Daemon, renew: () => Promise<Daemon>): Daemon {
       try {
         return await used.transport.unary(...request);
       } catch (error) {
-        if (isClosed || !neverArrived(error)) throw error;
+        const mayRepeat =
+          neverArrived(error) || (isReadOnly(request[0]) && (brokeOff(error) || endedByStop(error)));
+        if (isClosed || !mayRepeat) throw error;
         await renewed(used);
         return await current.transport.unary(...request);
       }
