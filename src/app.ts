@@ -11,7 +11,7 @@ import {
 } from "@connectrpc/connect";
 import { type Discovery, readDiscovery, type StartFailure, writeStartFailure } from "./config/discovery.js";
 import { readEnvironment } from "./config/env.js";
-import { ensurePrivateFolder } from "./config/files.js";
+import { assertAppendable, ensurePrivateFolder } from "./config/files.js";
 import { type Config, loadConfig } from "./config/load.js";
 import { ensureOperatorToken } from "./config/token.js";
 import { memorydVersion } from "./config/version.js";
@@ -241,7 +241,7 @@ function leaveWord(config: Config, failure: StartFailure, log: Log): void {
     writeStartFailure(config.paths.startFailureFile, failure);
   } catch (error) {
     // Whoever waits runs into its own deadline; the fault that ended the start is the one to report.
-    log.warn({ error }, "the reason could not be left where others read it");
+    log.debug({ error }, "the reason could not be left where others read it");
   }
 }
 
@@ -251,6 +251,7 @@ function leaveWord(config: Config, failure: StartFailure, log: Log): void {
  * `unavailable` when the database or the port is taken, `failed_precondition` when a file is no good.
  */
 export async function serveDaemon(config: Config, onReady: (ready: ReadyDaemon) => void): Promise<void> {
+  if (config.log.file !== undefined) assertAppendable(config.log.file);
   const isTerminal = process.stderr.isTTY === true;
   const log = await openLog({ ...config.log, isTerminal });
   let isReady = false;

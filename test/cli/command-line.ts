@@ -22,8 +22,10 @@ export type Ran = {
   readonly error: () => { readonly code: string; readonly reason: string; readonly message: string };
 };
 
+/** Without a home, so that a command which was given no folder fails instead of using the one of who runs the tests. */
 export const environmentWith = (variables: Readonly<Record<string, string>> = {}): Environment => ({
   ...readEnvironment(),
+  homeDir: "",
   variables,
 });
 

@@ -153,6 +153,14 @@ describe("faults that a person must decide about, also with --fix", () => {
     expect(report.code).toBe(6);
   };
 
+  test("a folder that others use for something else as well", async () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, "notes.txt"), "");
+    chmodSync(folder, 0o755);
+    await stays(folder, "data", /may be entered by others \(mode 0755\).*; give memoryd a folder of its own/);
+    expect(statSync(folder).mode & 0o777).toBe(0o755);
+  });
+
   test("an unknown key in config.json", async () => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, "config.json"), '{"listen.prot": 1}');

@@ -2,7 +2,7 @@
  * What is typed wrongly is answered by one sentence that says what to do, by its exit code, and with `--json` by
  * one error object; never by a stack trace, a daemon or a file.
  */
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { describe, expect, test } from "vitest";
@@ -225,6 +225,57 @@ describe.each(table)("$what", (wrong) => {
     expect(stderr.trimEnd().split("\n")).toHaveLength(1);
     expect(stdout).toBe("");
     expect(code).toBe(wrong.code ?? 2);
+  });
+});
+
+describe("a place that memoryd cannot use", () => {
+  /** What serve says, on every line that it says it on. */
+  const refusal = async (args: readonly string[], code: number): Promise<string> => {
+    const ran = await memoryd(["serve", "--listen", "127.0.0.1:0", ...args]);
+    expect(ran.stdout).toBe("");
+    expect(ran.stderr).toMatch(/^memoryd: [^\n]*\.\n$/);
+    expect(ran.code).toBe(code);
+    return ran.stderr;
+  };
+
+  test("is a data folder that is a file, or below one", async () => {
+    const file = join(temporaryFolder(), "taken");
+    writeFileSync(file, "");
+    const says = `memoryd: ${file} is a file, where memoryd needs a folder; name another place.\n`;
+    expect(await refusal(["--data-dir", file], 6)).toBe(says);
+    expect(await refusal(["--data-dir", join(file, "below")], 6)).toBe(says);
+    const { code, stderr } = await memoryd(["memory", "ls", "--data-dir", file]);
+    expect(stderr).toBe(says);
+    expect(code).toBe(6);
+  });
+
+  test("is a folder that others use, which stays as it is", async () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, "notes.txt"), "");
+    chmodSync(folder, 0o755);
+    expect(await refusal(["--data-dir", folder], 6)).toContain(`${folder} may be entered by others; give`);
+    for (const args of [
+      ["memory", "ls"],
+      ["token", "show"],
+    ])
+      expect((await memoryd([...args, "--data-dir", folder])).stderr).toContain("may be entered by others");
+    expect(readdirSync(folder)).toEqual(["notes.txt"]);
+    expect(statSync(folder).mode & 0o777).toBe(0o755);
+  });
+
+  test("is a log file that is a folder, or below a file", async () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, "config.json"), "{}");
+    const instance = ["--data-dir", join(folder, "instance")];
+    expect(await refusal([...instance, "--log-file", folder], 2)).toContain("it is a folder");
+    const below = join(folder, "config.json", "a.log");
+    expect(await refusal([...instance, "--log-file", below], 2)).toContain("config.json is a file");
+  });
+
+  test("leaves no trace elsewhere, whoever named the folder", async () => {
+    const folder = join(temporaryFolder(), "instance");
+    await memoryd(["serve", "--max-records", "0"], { variables: { MEMORYD_DATA_DIR: folder } });
+    expect(readdirSync(folder)).toEqual(["start-failure.json"]);
   });
 });
 
