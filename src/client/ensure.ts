@@ -13,13 +13,12 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Code, ConnectError, type Transport } from "@connectrpc/connect";
-import { ErrorInfoSchema } from "../../gen/google/rpc/error_details_pb.js";
 import { readStartFailure, type StartFailure } from "../config/discovery.js";
 import { type Config, loadConfig } from "../config/load.js";
 import { systemClock } from "../kernel/clock.js";
 import { isMemorydError, MemorydError } from "../kernel/errors.js";
 import { jitter } from "../kernel/ids.js";
-import { brokeOff, neverArrived } from "./call.js";
+import { neverArrived } from "./call.js";
 import { type Daemon, type Finding, seekDaemon } from "./find.js";
 import {
   type Claim,
@@ -116,10 +115,9 @@ async function waitForDaemon(start: StartOptions): Promise<Daemon> {
 /** By its name, a method that changes nothing, so that a call of it may be made twice. */
 const isReadOnly = ({ name }: { readonly name: string }): boolean => /^(?:Get|List)[A-Z]/.test(name);
 
-const endedByStop = (error: unknown): boolean =>
-  error instanceof ConnectError &&
-  error.code === Code.Unavailable &&
-  error.findDetails(ErrorInfoSchema).some(({ reason }) => reason === "STOPPING");
+/** Also of a connection that broke, and of a daemon that stops. */
+const isUnavailable = (error: unknown): boolean =>
+  error instanceof ConnectError && error.code === Code.Unavailable;
 
 /**
  * A daemon whose calls survive its restart: they are made once more, on the daemon that `renew` finds or starts.
@@ -153,8 +151,7 @@ function withRenewal(first: Daemon, renew: () => Promise<Daemon>): Daemon {
       try {
         return await used.transport.unary(...request);
       } catch (error) {
-        const mayRepeat =
-          neverArrived(error) || (isReadOnly(request[0]) && (brokeOff(error) || endedByStop(error)));
+        const mayRepeat = neverArrived(error) || (isReadOnly(request[0]) && isUnavailable(error));
         if (isClosed || !mayRepeat) throw error;
         await renewed(used);
         return await current.transport.unary(...request);
