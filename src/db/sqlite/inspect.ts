@@ -5,7 +5,7 @@
 
 import { MemorydError } from "../../kernel/errors.js";
 import { type Migration, pendingMigrations } from "../migrate.js";
-import { startErrorFrom } from "./errors.js";
+import { damagedReason, startErrorFrom } from "./errors.js";
 import { assertOurs, readApplied } from "./migrate.js";
 import { type Connection, openReader } from "./open.js";
 import { acquireOwnership } from "./ownership.js";
@@ -33,6 +33,6 @@ const damaged = (file: string): MemorydError =>
     "failed_precondition",
     `The database ${file} is damaged: put it aside and restore a backup.`,
     {
-      reason: "DATABASE_DAMAGED",
+      reason: damagedReason,
     },
   );
