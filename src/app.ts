@@ -3,6 +3,7 @@
  * listens with them; programs that embed memoryd use the transport, which calls the same handlers without a
  * socket (daemon.md D17).
  */
+import { resolve } from "node:path";
 import {
   type ConnectRouter,
   createRouterTransport,
@@ -35,6 +36,7 @@ import { openLog } from "./server/log.js";
 import { startServer } from "./server/server.js";
 import { startTracing } from "./server/tracing.js";
 import { createCallInterceptor } from "./wire/connect.js";
+import { connectErrorFrom } from "./wire/errors.js";
 
 export type AppOptions = { readonly log?: Log; readonly clock?: Clock };
 
@@ -92,10 +94,22 @@ export async function createApp(
   const registerRoutes = (router: ConnectRouter): void => registerMemoryRoutes(router, memory, operator);
   const interceptors = [createCallInterceptor(log)];
   const stopSweep = startSweep(memory, log);
+  let isClosed = false;
   const close = async (): Promise<void> => {
+    isClosed = true;
     stopSweep();
     await storages.close();
   };
+  const assertOpen = (): void => {
+    if (!isClosed) return;
+    const message = "memoryd was closed in this process; open it again to call it.";
+    throw connectErrorFrom(new MemorydError("unavailable", message, { reason: "CLOSED" }));
+  };
+  // JSON, because the binary encoder of the client side would repair malformed text before we see it.
+  const inner = createRouterTransport(registerRoutes, {
+    router: { interceptors },
+    transport: { useBinaryFormat: false },
+  });
   return {
     config,
     storages,
@@ -103,11 +117,16 @@ export async function createApp(
     operator,
     registerRoutes,
     interceptors,
-    // JSON, because the binary encoder of the client side would repair malformed text before we see it.
-    transport: createRouterTransport(registerRoutes, {
-      router: { interceptors },
-      transport: { useBinaryFormat: false },
-    }),
+    transport: {
+      unary: async (...call) => {
+        assertOpen();
+        return inner.unary(...call);
+      },
+      stream: async (...call) => {
+        assertOpen();
+        return inner.stream(...call);
+      },
+    },
     close,
     [Symbol.asyncDispose]: close,
   };
@@ -116,15 +135,14 @@ export async function createApp(
 export type MemorydTransport = Transport & AsyncDisposable & { readonly close: () => Promise<void> };
 
 /**
- * A Connect transport over memoryd in this process: in memory unless `databaseFile` (an absolute path)
- * names a file, which this process then owns. Close it when done.
+ * A Connect transport over memoryd in this process: in memory unless `databaseFile` names a file, which this process then owns. Close it when done.
  */
 export async function createMemorydTransport({
   databaseFile,
 }: {
   databaseFile?: string;
 } = {}): Promise<MemorydTransport> {
-  const url = databaseFile === undefined ? "sqlite::memory:" : `sqlite:${databaseFile}`;
+  const url = databaseFile === undefined ? "sqlite::memory:" : `sqlite:${resolve(databaseFile)}`;
   const app = await createApp(loadConfig({ flags: { "database.url": url } }));
   return { ...app.transport, close: app.close, [Symbol.asyncDispose]: app.close };
 }
