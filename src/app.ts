@@ -3,6 +3,7 @@
  * listens with them; programs that embed memoryd use the transport, which calls the same handlers without a
  * socket (daemon.md D17).
  */
+import { resolve } from "node:path";
 import {
   type ConnectRouter,
   createRouterTransport,
@@ -12,7 +13,7 @@ import {
 import { daemonIdFrom } from "./config/daemon-id.js";
 import { type Discovery, readDiscovery, type StartFailure, writeStartFailure } from "./config/discovery.js";
 import { readEnvironment } from "./config/env.js";
-import { ensurePrivateFolder } from "./config/files.js";
+import { assertAppendable, ensurePrivateFolder } from "./config/files.js";
 import { type Config, loadConfig } from "./config/load.js";
 import { ensureOperatorToken } from "./config/token.js";
 import { memorydVersion } from "./config/version.js";
@@ -40,6 +41,7 @@ import { openLog } from "./server/log.js";
 import { startServer } from "./server/server.js";
 import { startTracing } from "./server/tracing.js";
 import { createCallInterceptor } from "./wire/connect.js";
+import { connectErrorFrom } from "./wire/errors.js";
 
 export type AppOptions = { readonly log?: Log; readonly clock?: Clock };
 
@@ -125,11 +127,23 @@ export async function createApp(
   const interceptors = [createCallInterceptor(log)];
   void indexRest(storages, log);
   const stopSweep = startSweep(memory, log);
+  let isClosed = false;
   const close = async (): Promise<void> => {
+    isClosed = true;
     stopSweep();
     records.watch.close();
     await storages.close();
   };
+  const assertOpen = (): void => {
+    if (!isClosed) return;
+    const message = "memoryd was closed in this process; open it again to call it.";
+    throw connectErrorFrom(new MemorydError("unavailable", message, { reason: "CLOSED" }));
+  };
+  // JSON, because the binary encoder of the client side would repair malformed text before we see it.
+  const inner = createRouterTransport(registerRoutes, {
+    router: { interceptors },
+    transport: { useBinaryFormat: false },
+  });
   return {
     config,
     storages,
@@ -137,11 +151,16 @@ export async function createApp(
     operator,
     registerRoutes,
     interceptors,
-    // JSON, because the binary encoder of the client side would repair malformed text before we see it.
-    transport: createRouterTransport(registerRoutes, {
-      router: { interceptors },
-      transport: { useBinaryFormat: false },
-    }),
+    transport: {
+      unary: async (...call) => {
+        assertOpen();
+        return inner.unary(...call);
+      },
+      stream: async (...call) => {
+        assertOpen();
+        return inner.stream(...call);
+      },
+    },
     openWatches: records.watch.openWatches,
     close,
     [Symbol.asyncDispose]: close,
@@ -151,15 +170,14 @@ export async function createApp(
 export type MemorydTransport = Transport & AsyncDisposable & { readonly close: () => Promise<void> };
 
 /**
- * A Connect transport over memoryd in this process: in memory unless `databaseFile` (an absolute path)
- * names a file, which this process then owns. Close it when done.
+ * A Connect transport over memoryd in this process: in memory unless `databaseFile` names a file, which this process then owns. Close it when done.
  */
 export async function createMemorydTransport({
   databaseFile,
 }: {
   databaseFile?: string;
 } = {}): Promise<MemorydTransport> {
-  const url = databaseFile === undefined ? "sqlite::memory:" : `sqlite:${databaseFile}`;
+  const url = databaseFile === undefined ? "sqlite::memory:" : `sqlite:${resolve(databaseFile)}`;
   const app = await createApp(loadConfig({ flags: { "database.url": url } }));
   return { ...app.transport, close: app.close, [Symbol.asyncDispose]: app.close };
 }
@@ -276,7 +294,7 @@ function leaveWord(config: Config, failure: StartFailure, log: Log): void {
     writeStartFailure(config.paths.startFailureFile, failure);
   } catch (error) {
     // Whoever waits runs into its own deadline; the fault that ended the start is the one to report.
-    log.warn({ error }, "the reason could not be left where others read it");
+    log.debug({ error }, "the reason could not be left where others read it");
   }
 }
 
@@ -286,6 +304,7 @@ function leaveWord(config: Config, failure: StartFailure, log: Log): void {
  * `unavailable` when the database or the port is taken, `failed_precondition` when a file is no good.
  */
 export async function serveDaemon(config: Config, onReady: (ready: ReadyDaemon) => void): Promise<void> {
+  if (config.log.file !== undefined) assertAppendable(config.log.file);
   const isTerminal = process.stderr.isTTY === true;
   const log = await openLog({ ...config.log, isTerminal });
   let isReady = false;

@@ -1,6 +1,7 @@
 /** memoryd without a listener, for programs that embed it (daemon.md D17). */
-import { join } from "node:path";
-import { createClient } from "@connectrpc/connect";
+import { existsSync } from "node:fs";
+import { join, relative } from "node:path";
+import { Code, createClient } from "@connectrpc/connect";
 import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { MemoryService } from "../gen/magus/memory/v1/memory_pb.js";
 import { createApp, createMemorydTransport } from "../src/app.js";
@@ -45,6 +46,14 @@ verifies(
   },
 );
 
+test("a file that is named from the folder of the program is the one there", async () => {
+  const databaseFile = join(temporaryFolder(), "memoryd.db");
+  await using _transport = await createMemorydTransport({
+    databaseFile: relative(process.cwd(), databaseFile),
+  });
+  expect(existsSync(databaseFile)).toBe(true);
+});
+
 test("a write that was sent before the close is answered and kept", async () => {
   const databaseFile = join(temporaryFolder(), "memoryd.db");
   const transport = await createMemorydTransport({ databaseFile });
@@ -59,7 +68,15 @@ test("a write that was sent before the close is answered and kept", async () => 
   await using again = await createMemorydTransport({ databaseFile });
   const { memories } = await createClient(MemoryService, again).listMemories({});
   expect(memories).toHaveLength(answered);
-  expect((await errorOf(client.updateCursor({ content: "late" }))).message).toContain("stopping");
+  for (const late of [
+    client.updateCursor({ content: "late" }),
+    client.listMemories({}),
+    client.getCursor({}),
+  ]) {
+    const error = await errorOf(late);
+    expect(error.code).toBe(Code.Unavailable);
+    expect(error.rawMessage).toContain("memoryd was closed in this process");
+  }
 });
 
 verifies("D17", "an app closes with the block that holds it", async () => {

@@ -3,11 +3,15 @@
  * options table, examples in its help, and errors that know which command they are about.
  */
 import { type Argument, type Command, type CommanderError, Option } from "commander";
+import { distance } from "fastest-levenshtein";
 import type { Environment } from "../config/env.js";
-import { type Config, loadConfig } from "../config/load.js";
+import { type Config, loadConfig, loadConfigToFind } from "../config/load.js";
+import { invalidArgument, MemorydError } from "../kernel/errors.js";
+import { reportWarning } from "./failure.js";
 import type { Input } from "./input.js";
 import { collect, type Setting } from "./options.js";
 import type { Output } from "./output.js";
+import { visibleLine } from "./visible.js";
 
 /** What a command is given to work with. */
 export type Invocation = {
@@ -28,6 +32,8 @@ export type Invocation = {
   readonly flags: Readonly<Record<string, unknown>>;
   /** The configuration with these flags; throws `invalid_argument` naming every fault. */
   readonly config: () => Config;
+  /** The same for a command that only finds what is there: faults of anything else are warnings on stderr. */
+  readonly configToFind: () => Config;
 };
 
 export type Example = readonly [command: string, what: string];
@@ -116,6 +122,12 @@ function invocationFrom(
     isSet: (name) => given(name) !== undefined,
     flags,
     config: () => loadConfig({ flags, environment: surroundings.environment }),
+    configToFind: () => {
+      const { config, faults } = loadConfigToFind({ flags, environment: surroundings.environment });
+      if (faults.length > 0)
+        reportWarning(surroundings.output, invalidArgument(faults), given("json") === true);
+      return config;
+    },
   };
 }
 
@@ -137,6 +149,34 @@ function addSpec(command: Command, spec: CommandSpec, options: ParserOptions): v
     const values = handed.slice(0, command.registeredArguments.length);
     options.onEnd(await spec.run(invocationFrom(command, values, spec.settings, options)));
   });
+}
+
+const longestSuggestionDistance = 2;
+
+/**
+ * Throws for a word that stands where a command must, and is none. The parser itself shows the group's help
+ * when `--help` follows, and hands the word to the group's default command when there is one.
+ */
+export function assertCommandsExist(program: Command, args: readonly string[]): void {
+  let command = program;
+  for (const word of args) {
+    const { commands } = command;
+    if (commands.length === 0 || word.startsWith("-") || word === "help") return;
+    const next = commands.find((known) => known.name() === word);
+    if (next === undefined) {
+      const [near] = commands
+        .map((known) => ({ name: known.name(), steps: distance(known.name(), word) }))
+        .filter(({ steps }) => steps <= longestSuggestionDistance)
+        .sort((one, other) => one.steps - other.steps);
+      const meant = near === undefined ? "" : ` (did you mean ${near.name}?)`;
+      throw new MemorydError(
+        "invalid_argument",
+        `Unknown command '${visibleLine(word)}'${meant}; ${commandPath(command)} --help shows what there is.`,
+        { reason: "USAGE" },
+      );
+    }
+    command = next;
+  }
 }
 
 /** Adds the commands of a group to the parser, those that are named with all that belongs to them. */

@@ -79,10 +79,20 @@ export function usageError(outcome: CommanderError, path: string): MemorydError 
   );
 }
 
+/** Tells of a fault that does not keep the command from its work. */
+export function reportWarning(output: Output, { message, violations }: MemorydError, isJson: boolean): void {
+  if (isJson) output.note(jsonFor(output.isErrorTerminal, { warning: { message, violations } }));
+  else output.note(`${output.errorPaint.yellow("memoryd: warning:")} ${visibleLine(message)}`);
+}
+
+const letIn =
+  "The daemon asks for a token, and there is none or not the right one; give it in a file with --token-file, or in MEMORYD_TOKEN.";
+
 /** Prints the error and answers the exit code that it means. */
 export function reportFailure(output: Output, thrown: unknown, isJson: boolean): number {
   const error = memorydErrorFrom(thrown);
-  const { code, reason, message, violations, current } = error;
+  const { code, reason, violations, current } = error;
+  const message = code === "unauthenticated" ? letIn : error.message;
   const nearest = error.metadata.nearest?.split(",").filter((name) => name !== "") ?? [];
   if (isJson) {
     const shown = isShown(current) ? { current: current.json } : {};

@@ -4,7 +4,7 @@
  */
 import type { CommanderError } from "commander";
 import { type Environment, readEnvironment } from "../config/env.js";
-import { commandPath, ParserStop } from "./command.js";
+import { assertCommandsExist, commandPath, ParserStop } from "./command.js";
 import { exitCodes, success } from "./exit-codes.js";
 import { reportFailure, usageError } from "./failure.js";
 import { createInput, type Source } from "./input.js";
@@ -22,6 +22,14 @@ export type RunOptions = {
 function wantsJson(args: readonly string[]): boolean {
   const end = args.indexOf("--");
   return args.slice(0, end === -1 ? args.length : end).includes("--json");
+}
+
+/** `--json status` as `status --json`, since every command takes it. */
+function withJsonLast(args: readonly string[]): readonly string[] {
+  const [first, ...rest] = args;
+  if (first !== "--json" || rest.length === 0) return args;
+  const end = rest.indexOf("--");
+  return end === -1 ? [...rest, first] : rest.toSpliced(end, 0, first);
 }
 
 /** `help memory put` as `memory put --help`; the parser's own `help` looks at the first word alone. */
@@ -44,8 +52,10 @@ export async function runCli(args: readonly string[], options: RunOptions = {}):
     const onEnd = (code: number = success): void => {
       exitCode = code;
     };
-    const program = await createProgram({ output, input, environment, args, onEnd });
-    await program.parseAsync(withHelpLast(args), { from: "user" });
+    const typed = withHelpLast(withJsonLast(args));
+    const program = await createProgram({ output, input, environment, args: typed, onEnd });
+    assertCommandsExist(program, typed);
+    await program.parseAsync(typed, { from: "user" });
   } catch (error) {
     if (error instanceof ReaderGone) exitCode = success;
     else if (!(error instanceof ParserStop)) exitCode = fail(error);

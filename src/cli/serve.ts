@@ -4,8 +4,7 @@
  */
 import type { ReadyDaemon } from "../app.js";
 import { writeStartFailure } from "../config/discovery.js";
-import type { Config } from "../config/load.js";
-import { pathsFrom } from "../config/paths.js";
+import { type Config, readConfig } from "../config/load.js";
 import { systemClock } from "../kernel/clock.js";
 import { isMemorydError } from "../kernel/errors.js";
 import type { CommandSpec, Invocation } from "./command.js";
@@ -58,10 +57,13 @@ function configFor({ config, environment, flags }: Invocation): Config {
     return config();
   } catch (error) {
     if (isMemorydError(error)) {
-      const { data_dir: folder } = flags;
-      const { startFailureFile } = pathsFrom(environment, typeof folder === "string" ? folder : undefined);
+      const { startFailureFile } = readConfig({ flags, environment }).config.paths;
       const { reason, message } = error;
-      writeStartFailure(startFailureFile, { at: systemClock.nowMs(), reason, message });
+      try {
+        writeStartFailure(startFailureFile, { at: systemClock.nowMs(), reason, message });
+      } catch {
+        // Whoever waits runs into its own deadline; the fault of the configuration is the one to report.
+      }
     }
     throw error;
   }

@@ -46,8 +46,8 @@ export const statusCommand: CommandSpec = {
     ["memoryd status --json", "The same for a program"],
     ["memoryd status --url https://memory.example.org --token-file ~/.memoryd-token", "A daemon elsewhere"],
   ],
-  run: async ({ config, output, isJson }) => {
-    using daemon = await findRunning(config());
+  run: async ({ configToFind, output, isJson }) => {
+    using daemon = await findRunning(configToFind());
     if (daemon === undefined) throw notRunning();
     const status = await statusOf(daemon);
     if (isJson) await output.json(status);

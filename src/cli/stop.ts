@@ -71,8 +71,8 @@ export const stopCommand: CommandSpec = {
     ["memoryd stop", "Stop the daemon of this user"],
     ["memoryd stop --data-dir ./try", "Stop the instance of that folder"],
   ],
-  run: async ({ config: load, output, isJson }) => {
-    const config = load();
+  run: async ({ configToFind, output, isJson }) => {
+    const config = configToFind();
     using daemon = await findRunning(config);
     if (daemon === undefined) {
       if (isJson) await output.json({ stopped: false });

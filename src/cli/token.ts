@@ -15,8 +15,8 @@ const showCommand: CommandSpec = {
     ],
     ["memoryd token show --json", "The token and the file that keeps it"],
   ],
-  run: async ({ config, output, isJson }) => {
-    const file = config().paths.tokenFile;
+  run: async ({ configToFind, output, isJson }) => {
+    const file = configToFind().paths.tokenFile;
     const token = ensureOperatorToken(file);
     if (isJson) await output.json({ file, token });
     else await output.write(`${token}\n`);

@@ -77,6 +77,13 @@ export function errorCodesOf(error: unknown): readonly string[] {
 export const neverArrived = (error: unknown): boolean =>
   errorCodesOf(error).some((code) => code === "ECONNREFUSED" || code === "ENOENT");
 
+const brokenConnection =
+  /^(?:ECONNRESET|ECONNABORTED|EPIPE|ETIMEDOUT|ERR_STREAM_(?:PREMATURE_CLOSE|DESTROYED|WRITE_AFTER_END)|ERR_HTTP2_\w+)$/;
+
+/** Whether the connection broke while the call was on it, so that it may have had its effect. */
+export const brokeOff = (error: unknown): boolean =>
+  errorCodesOf(error).some((code) => brokenConnection.test(code));
+
 /** Whether somebody was there and did not answer in time. */
 export const tookTooLong = (error: unknown): boolean =>
   error instanceof Error && error.name === "TimeoutError";

@@ -12,7 +12,7 @@
  * | the deadline passed | throw, naming who does not answer |
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Transport } from "@connectrpc/connect";
+import { Code, ConnectError, type Transport } from "@connectrpc/connect";
 import { readStartFailure, type StartFailure } from "../config/discovery.js";
 import { type Config, loadConfig } from "../config/load.js";
 import { systemClock } from "../kernel/clock.js";
@@ -112,9 +112,21 @@ async function waitForDaemon(start: StartOptions): Promise<Daemon> {
   }
 }
 
+/** By its name, a method that changes nothing, so that a call of it may be made twice. */
+const isReadOnly = ({ name }: { readonly name: string }): boolean => /^(?:Get|List)[A-Z]/.test(name);
+
+/** Also of a connection that broke, and of a daemon that stops. */
+const isUnavailable = (error: unknown): boolean =>
+  error instanceof ConnectError && error.code === Code.Unavailable;
+
 /**
- * A daemon whose calls survive its restart: one that nobody received is made once more, on the daemon that
- * `renew` finds or starts. A call that may have arrived is never repeated, nor is a stream.
+ * A daemon whose calls survive its restart: they are made once more, on the daemon that `renew` finds or starts.
+ *
+ * | the call | is made once more |
+ * | --- | --- |
+ * | reached nobody | always |
+ * | may have arrived, and its connection broke or the daemon stopped | when it only reads |
+ * | is a stream | never |
  */
 function withRenewal(first: Daemon, renew: () => Promise<Daemon>): Daemon {
   let current = first;
@@ -139,7 +151,8 @@ function withRenewal(first: Daemon, renew: () => Promise<Daemon>): Daemon {
       try {
         return await used.transport.unary(...request);
       } catch (error) {
-        if (isClosed || !neverArrived(error)) throw error;
+        const mayRepeat = neverArrived(error) || (isReadOnly(request[0]) && isUnavailable(error));
+        if (isClosed || !mayRepeat) throw error;
         await renewed(used);
         return await current.transport.unary(...request);
       }

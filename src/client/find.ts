@@ -17,9 +17,10 @@ import { currentUserId } from "../config/env.js";
 import type { Config } from "../config/load.js";
 import { challengeHeader, createChallenge, instanceHeader, isProof, proofHeader } from "../config/proof.js";
 import { readOperatorToken, readTokenFile } from "../config/token.js";
-import { isMemorydError, MemorydError } from "../kernel/errors.js";
+import { isMemorydError } from "../kernel/errors.js";
 import { type Answer, type CallOptions, call, type Endpoint, tookTooLong } from "./call.js";
 import { createHttpTransport, createSocketTransport } from "./transport.js";
+import { noMemoryd, unreachable } from "./unreachable.js";
 
 /** A daemon that was found, with connections of its own; close it when done. */
 export type Daemon = Disposable & {
@@ -108,19 +109,17 @@ function attach({ endpoint, token, workspace, pid, version }: Attachment): Daemo
   };
 }
 
-/** The daemon at `client.url`; `unavailable` when nobody answers there as memoryd does. */
+/** The daemon at `client.url`; `unavailable`, with the cause, when nobody answers there as memoryd does. */
 async function attachNamed(config: Config, url: string): Promise<Daemon> {
   const token = givenToken(config);
   const endpoint = { url };
-  const verdict = await judge(endpoint, probeTimeoutMs, () => true);
-  if (verdict === "ours") return attach({ endpoint, token, workspace: config.client.workspace });
-  throw new MemorydError(
-    "unavailable",
-    `No memoryd answers at ${url}; check the address in MEMORYD_URL or --url.`,
-    {
-      reason: "DAEMON_NOT_FOUND",
-    },
-  );
+  const answer = await call(endpoint, "/livez", { timeoutMs: probeTimeoutMs }).catch((error: unknown) => {
+    throw unreachable(url, error);
+  });
+  if (answer.status !== 200 || answer.headers[instanceHeader] === undefined) {
+    throw noMemoryd(url, answer.status);
+  }
+  return attach({ endpoint, token, workspace: config.client.workspace });
 }
 
 /** As {@link findDaemon}, within `timeoutMs`, and telling what it met. */

@@ -11,7 +11,13 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { daemonVariablesFrom } from "../config/describe.js";
 import { readStartFailure, writeStartFailure } from "../config/discovery.js";
 import { childVariables } from "../config/env.js";
-import { ensurePrivateFolder, errorCodeOf, privateFileMode, readFileIfThere } from "../config/files.js";
+import {
+  assertAppendable,
+  ensurePrivateFolder,
+  errorCodeOf,
+  privateFileMode,
+  readFileIfThere,
+} from "../config/files.js";
 import type { Config } from "../config/load.js";
 import { options } from "../config/options.js";
 import { systemClock } from "../kernel/clock.js";
@@ -122,7 +128,7 @@ export function startDetached({ config, command }: StartOptions, onEnd: () => vo
   const serve = ["serve", "--port-fallback", "--log-file", logFile];
   if (paths.instanceDir !== undefined) serve.push("--data-dir", paths.instanceDir);
   ensurePrivateFolder(paths.dataDir);
-  ensurePrivateFolder(dirname(logFile));
+  assertAppendable(logFile);
   const log = openSync(logFile, "a", privateFileMode);
   const end = (how: string): void => {
     const last = readStartFailure(paths.startFailureFile);

@@ -10,7 +10,7 @@ import { Code, ConnectError, type Interceptor, type Transport } from "@connectrp
 import { createConnectTransport, Http2SessionManager } from "@connectrpc/connect-node";
 import { isLoopbackHost } from "../config/hosts.js";
 import { maxResponseBytes, maxUnaryTimeoutMs } from "../kernel/limits.js";
-import { type Endpoint, neverArrived, socketBaseUrl } from "./call.js";
+import { brokeOff, type Endpoint, neverArrived, socketBaseUrl } from "./call.js";
 
 /** A transport with connections of its own. An idle one does not keep a program running. */
 export type ClientTransport = Transport & Disposable & { readonly close: () => void };
@@ -36,17 +36,31 @@ function headerInterceptor({ token, workspace }: TransportOptions): Interceptor 
   };
 }
 
-/** Says what to do where the library would say `connect ECONNREFUSED`, or even `internal`. */
-function explain(error: unknown): never {
-  if (!neverArrived(error)) throw error;
-  throw new ConnectError(
-    "No daemon answers there any more; start one with memoryd serve and call again.",
-    Code.Unavailable,
-    undefined,
-    undefined,
-    error,
-  );
+/** Whether the connection ended the call; over HTTP/2 the library says `canceled` then, as if the caller had. */
+function isBroken(error: unknown, signal: AbortSignal | undefined): boolean {
+  const code = error instanceof ConnectError ? error.code : undefined;
+  if (signal?.aborted === true || code === Code.DeadlineExceeded) return false;
+  return brokeOff(error) || code === Code.Canceled;
 }
+
+/**
+ * Says what to do where the library would say `connect ECONNREFUSED`, and would call a connection that broke
+ * `aborted`, which is a version conflict, or `internal`.
+ */
+const explainTo =
+  (signal: AbortSignal | undefined) =>
+  (error: unknown): never => {
+    const say = (message: string): never => {
+      throw new ConnectError(message, Code.Unavailable, undefined, undefined, error);
+    };
+    if (neverArrived(error)) {
+      say("No daemon answers there any more; start one with memoryd serve and call again.");
+    }
+    if (isBroken(error, signal)) {
+      say("The connection broke before the answer came; read what is stored before you repeat a write.");
+    }
+    throw error;
+  };
 
 function openTransport(endpoint: Endpoint, options: TransportOptions): ClientTransport {
   const isSocket = "socket" in endpoint;
@@ -76,8 +90,8 @@ function openTransport(endpoint: Endpoint, options: TransportOptions): ClientTra
   }
   return {
     unary: (method, signal, timeoutMs, ...rest) =>
-      inner.unary(method, signal, timeoutMs ?? maxUnaryTimeoutMs, ...rest).catch(explain),
-    stream: (...call) => inner.stream(...call).catch(explain),
+      inner.unary(method, signal, timeoutMs ?? maxUnaryTimeoutMs, ...rest).catch(explainTo(signal)),
+    stream: (method, signal, ...rest) => inner.stream(method, signal, ...rest).catch(explainTo(signal)),
     close,
     [Symbol.dispose]: close,
   };

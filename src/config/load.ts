@@ -187,6 +187,28 @@ export function readConfig({ flags = {}, environment = readEnvironment() }: Conf
   return { config: deepFreeze(config), faults };
 }
 
+/** What finds a daemon that runs, and what waits for its end. */
+const findingKeys: ReadonlySet<string> = new Set<OptionKey>([
+  "data_dir",
+  "database.url",
+  "client.url",
+  "client.token",
+  "client.token_file",
+]);
+
+/**
+ * The configuration for who has no use for most of it: a daemon must be found and stopped also when its next
+ * start would be refused. Throws for faults of what was typed now or finds a daemon, and answers the others.
+ */
+export function loadConfigToFind(input: ConfigInput = {}): ReadConfig {
+  const { config, faults } = readConfig(input);
+  const given = input.flags ?? {};
+  const isNeeded = ({ field }: FieldViolation): boolean =>
+    findingKeys.has(field) || given[field] !== undefined;
+  if (faults.some(isNeeded)) throw invalidArgument(faults.filter(isNeeded), "INVALID_CONFIGURATION");
+  return { config, faults };
+}
+
 /** The configuration, or `invalid_argument` (INVALID_CONFIGURATION) with every fault and its place. */
 export function loadConfig(input: ConfigInput = {}): Config {
   const { config, faults } = readConfig(input);

@@ -72,7 +72,7 @@ export const options = [
     flag: "--port-fallback",
     env: "MEMORYD_LISTEN_PORT_FALLBACK",
     default: false,
-    help: "Takes a free port when the default one is in use, instead of refusing to start",
+    help: "Takes any free port when the one to listen on is in use, instead of refusing to start",
     scope: "daemon",
   },
   {

@@ -3,7 +3,7 @@
  * others can read is refused, because a secret that others had is none. Minted tokens are not made here.
  */
 import { closeSync, fstatSync, openSync, readFileSync } from "node:fs";
-import { MemorydError } from "../kernel/errors.js";
+import { isMemorydError, MemorydError } from "../kernel/errors.js";
 import { randomBase64Url } from "../kernel/ids.js";
 import { hasFileModes } from "./env.js";
 import { createPrivateFile, isAbsence } from "./files.js";
@@ -37,6 +37,10 @@ function readPrivateLine(file: string): string {
   }
   try {
     const status = fstatSync(descriptor);
+    if (!status.isFile()) {
+      const message = `${file} is no file that holds a token, but a folder or a device; name another.`;
+      throw new MemorydError("failed_precondition", message, { reason: "TOKEN_UNREADABLE" });
+    }
     if (hasFileModes && (status.mode & 0o077) !== 0) {
       throw new MemorydError(
         "failed_precondition",
@@ -44,7 +48,7 @@ function readPrivateLine(file: string): string {
         { reason: "TOKEN_EXPOSED" },
       );
     }
-    if (!status.isFile() || status.size > maxFileBytes) return "";
+    if (status.size > maxFileBytes) return "";
     return readFileSync(descriptor, "utf8").replace(/\r?\n$/, "");
   } finally {
     closeSync(descriptor);
@@ -59,7 +63,14 @@ function malformed(file: string, cure: string): MemorydError {
 
 /** Any token that somebody put into a file: one line, a final line break allowed. */
 export function readTokenFile(file: string): string {
-  const token = readPrivateLine(file);
+  let token: string;
+  try {
+    token = readPrivateLine(file);
+  } catch (error) {
+    if (!isMemorydError(error) || error.code !== "not_found") throw error;
+    const message = `There is no file ${file}; correct --token-file or MEMORYD_TOKEN_FILE.`;
+    throw new MemorydError("not_found", message, { reason: error.reason, cause: error });
+  }
   if (anyToken.test(token)) return token;
   throw malformed(file, "write one into it, on a line of its own");
 }

@@ -1,7 +1,7 @@
 /** All storages on one SQLite database: the one place that knows every domain's migrations for it. */
 import { inMemoryDatabaseUrl, sqliteScheme } from "../config/formats.js";
 import { openSqliteDatabase } from "../db/sqlite/database.js";
-import { inspectSqliteDatabase } from "../db/sqlite/inspect.js";
+import { inspectSqliteDatabase, inspectUsedSqliteDatabase } from "../db/sqlite/inspect.js";
 import type { Clock } from "../kernel/clock.js";
 import type { Log } from "../kernel/log.js";
 import { memoryMigrations } from "../memory/schema.js";
@@ -42,3 +42,6 @@ export async function openSqliteStorages(options: SqliteStoragesOptions): Promis
  * throw. Nothing is changed.
  */
 export const inspectSqlite = (file: string): void => inspectSqliteDatabase(file, migrations);
+
+/** The same of a file that another process uses. */
+export const inspectUsedSqlite = (file: string): void => inspectUsedSqliteDatabase(file, migrations);

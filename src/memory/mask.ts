@@ -35,7 +35,7 @@ export function maskFromPaths(paths: readonly string[]): Mask {
       : [
           {
             field: `update_mask.paths[${index}]`,
-            description: `must be one of ${settableFields.join(", ")}`,
+            description: `must be one of ${settableFields.join(", ")}; ${ignored.join(", ")} are ignored`,
           },
         ],
   );

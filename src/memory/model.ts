@@ -20,6 +20,13 @@ export const recordTypes = { pointer: 1, decision: 2, plan: 3 } as const;
 /** Numbers are those of `magus.memory.v1.MemoryRefKind`. */
 export const refKinds = { query: 1, node: 2, output: 3, command: 4, doc: 5 } as const;
 
+const jsonNames = (prefix: string, words: object): string =>
+  Object.keys(words)
+    .map((word) => `${prefix}_${word.toUpperCase()}`)
+    .join(", ");
+const recordTypeNames = jsonNames("MEMORY_TYPE", recordTypes);
+const refKindNames = jsonNames("MEMORY_REF_KIND", refKinds);
+
 export type RecordType = (typeof recordTypes)[keyof typeof recordTypes];
 export type RefKind = (typeof refKinds)[keyof typeof refKinds];
 
@@ -136,7 +143,12 @@ function refViolations(ref: { kind: number; target: string }, field: string): Fi
   return [
     ...(isRefKind(ref.kind)
       ? []
-      : [{ field: `${field}.kind`, description: "must be query, node, output, command or doc" }]),
+      : [
+          {
+            field: `${field}.kind`,
+            description: `must be query, node, output, command or doc (in JSON ${refKindNames})`,
+          },
+        ]),
     ...firstOf(
       isBlank(ref.target) ? [{ field: target, description: "must not be blank" }] : [],
       faultViolations(target, lineFault(ref.target)),
@@ -147,7 +159,14 @@ function refViolations(ref: { kind: number; target: string }, field: string): Fi
 
 const fieldChecks: Readonly<Record<SettableField, (input: RecordInput) => FieldViolation[]>> = {
   type: ({ type }) =>
-    isRecordType(type) ? [] : [{ field: "memory.type", description: "must be pointer, decision or plan" }],
+    isRecordType(type)
+      ? []
+      : [
+          {
+            field: "memory.type",
+            description: `must be pointer, decision or plan (in JSON ${recordTypeNames})`,
+          },
+        ],
   refs: ({ refs }) =>
     refs.length < 1 || refs.length > limits.refs
       ? [{ field: "memory.refs", description: `must hold 1 to ${limits.refs} refs` }]

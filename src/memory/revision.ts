@@ -87,7 +87,7 @@ export const decideRestore =
       if (stored?.readable === true && fields !== undefined && sameFields(fields, stored)) {
         return { kind: "keep" };
       }
-      throw recordConflict(stored);
+      throw recordConflict(precondition, stored);
     }
     if (fields === undefined) throw revisionUnusable();
     if (stored === undefined) assertRoom(room, caps, true);

@@ -1,6 +1,5 @@
 /** Outlines of a workspace and earlier states of its records on SQLite. */
 import type { SqliteDatabase } from "../db/sqlite/database.js";
-import { memorydErrorFromSqlite } from "../db/sqlite/errors.js";
 import type { Connection } from "../db/sqlite/open.js";
 import { createStatements } from "../db/sqlite/statements.js";
 import { type RevisionRow, recordRevisionFromRow } from "./rows-revisions.js";
@@ -86,8 +85,8 @@ export function createSqliteFiles(database: SqliteDatabase, recordOn: RecordRead
         return { epoch: row?.epoch ?? "", position: row?.position ?? 0, items, cursor };
       }),
 
-    async statesAt({ workspace }, items) {
-      try {
+    statesAt: ({ workspace }, items) =>
+      database.read(() => {
         const states: (Stored | undefined)[] = [];
         let characters = 0;
         for (const item of items) {
@@ -97,9 +96,6 @@ export function createSqliteFiles(database: SqliteDatabase, recordOn: RecordRead
           if (states.length >= partStates || characters >= partCharacters) break;
         }
         return states;
-      } catch (error) {
-        throw memorydErrorFromSqlite(error);
-      }
-    },
+      }),
   };
 }

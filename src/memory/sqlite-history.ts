@@ -3,7 +3,6 @@
  * is handed in; the long reads go in parts through a snapshot, so that others run in between.
  */
 import type { SqliteDatabase } from "../db/sqlite/database.js";
-import { memorydErrorFromSqlite } from "../db/sqlite/errors.js";
 import type { Connection } from "../db/sqlite/open.js";
 import { createStatements } from "../db/sqlite/statements.js";
 import type { RecordFields } from "./model.js";
@@ -183,8 +182,8 @@ export function createSqliteHistory(
       return (await redact(workspace, cursorName, ({ liveCursor }) => liveCursor.get(workspace))) ?? 0;
     },
 
-    async listWorkspaces(after, limit) {
-      try {
+    listWorkspaces: (after, limit) =>
+      database.read(() => {
         const statements = statementsOf(database.connection);
         const rows = statements.workspacesAfter.all(after ?? "", limit) as WorkspaceRow[];
         return rows.map(({ workspace, record_count, position, changed_ms }) => ({
@@ -192,9 +191,6 @@ export function createSqliteHistory(
           recordCount: record_count,
           updatedMs: position === 0 ? undefined : changed_ms,
         }));
-      } catch (error) {
-        throw memorydErrorFromSqlite(error);
-      }
-    },
+      }),
   };
 }

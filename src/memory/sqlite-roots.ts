@@ -1,6 +1,5 @@
 /** Roots of workspaces on SQLite. */
 import type { SqliteDatabase } from "../db/sqlite/database.js";
-import { memorydErrorFromSqlite } from "../db/sqlite/errors.js";
 import type { Connection } from "../db/sqlite/open.js";
 import { createStatements } from "../db/sqlite/statements.js";
 import type { Clock } from "../kernel/clock.js";
@@ -41,13 +40,7 @@ function prepareRoots(connection: Connection) {
 export function createSqliteRoots(database: SqliteDatabase, daemonId: string, clock: Clock): RootStorage {
   const statementsOf = createStatements(prepareRoots);
   const own = (): RootStatements => statementsOf(database.connection);
-  const read = async <T>(job: (statements: RootStatements) => T): Promise<T> => {
-    try {
-      return job(own());
-    } catch (error) {
-      throw memorydErrorFromSqlite(error);
-    }
-  };
+  const read = <T>(job: (statements: RootStatements) => T): Promise<T> => database.read(() => job(own()));
   const rootsOf = ({ roots }: RootStatements, workspace: string): Root[] =>
     (roots.all(workspace, daemonId) as RootRow[]).map(({ root_id, path }) => ({ rootId: root_id, path }));
 

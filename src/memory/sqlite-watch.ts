@@ -4,7 +4,6 @@
  * whatever moved it is noticed, and nothing is queued for readers.
  */
 import type { SqliteDatabase } from "../db/sqlite/database.js";
-import { memorydErrorFromSqlite } from "../db/sqlite/errors.js";
 import type { Connection } from "../db/sqlite/open.js";
 import { createStatements } from "../db/sqlite/statements.js";
 import { type RevisionRow, recordRevisionFromRow } from "./rows-revisions.js";
@@ -80,13 +79,8 @@ export function createSqliteWatch(database: SqliteDatabase): WatchStorage {
   const statementsOf = createStatements(prepareWatch);
   const watched = new Map<string, Watched>();
 
-  const read = async <T>(job: (statements: WatchStatements) => T): Promise<T> => {
-    try {
-      return job(statementsOf(database.connection));
-    } catch (error) {
-      throw memorydErrorFromSqlite(error);
-    }
-  };
+  const read = <T>(job: (statements: WatchStatements) => T): Promise<T> =>
+    database.read(() => job(statementsOf(database.connection)));
 
   /** How often the workspace was written; absent when it does not exist. */
   const positionOf = (workspace: string): number | undefined => {

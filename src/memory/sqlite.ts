@@ -3,7 +3,6 @@
  * transaction between turns; a list reads in parts from one snapshot, so that a long page lets others run.
  */
 import type { SqliteDatabase } from "../db/sqlite/database.js";
-import { memorydErrorFromSqlite } from "../db/sqlite/errors.js";
 import { createStatements } from "../db/sqlite/statements.js";
 import type { Clock } from "../kernel/clock.js";
 import { randomHex } from "../kernel/ids.js";
@@ -69,13 +68,7 @@ export function createSqliteMemoryStorage(
   const own = (): Statements => statementsOf(database.connection);
 
   /** A read of a row or two, on this thread. */
-  const read = async <T>(job: (statements: Statements) => T): Promise<T> => {
-    try {
-      return job(own());
-    } catch (error) {
-      throw memorydErrorFromSqlite(error);
-    }
-  };
+  const read = <T>(job: (statements: Statements) => T): Promise<T> => database.read(() => job(own()));
 
   const readRecord = (statements: Statements, workspace: string, name: string): Stored | undefined => {
     const row = statements.record.get(workspace, name) as RecordRow | undefined;

@@ -88,16 +88,22 @@ export const recordUnreadable = (): MemorydError =>
     { reason: "RECORD_UNREADABLE" },
   );
 
-export function versionConflict(thing: string, current: Conflict): MemorydError {
+export function versionConflict(thing: string, precondition: Precondition, current: Conflict): MemorydError {
   const message =
     current.kind === "absent"
       ? `The ${thing} does not exist, though the precondition expects it; read again and decide anew.`
-      : `The ${thing} changed since that update_time; merge into the current one and write again.`;
+      : precondition.kind === "absent"
+        ? `The ${thing} exists already, though the precondition expects none; merge into the current one, or leave it.`
+        : `The ${thing} changed since that update_time; merge into the current one and write again.`;
   return new MemorydError("version_conflict", message, { reason: "STALE_UPDATE_TIME", current });
 }
 
-export const recordConflict = (current: Stored | undefined): MemorydError =>
-  versionConflict("record", current === undefined ? { kind: "absent" } : { kind: "record", record: current });
+export const recordConflict = (precondition: Precondition, current: Stored | undefined): MemorydError =>
+  versionConflict(
+    "record",
+    precondition,
+    current === undefined ? { kind: "absent" } : { kind: "record", record: current },
+  );
 
 /** Throws `resource_exhausted` when a write that adds a workspace or a record has no room (M18). */
 export function assertRoom(room: Room, caps: Caps, addsRecord: boolean): void {
@@ -186,7 +192,7 @@ export const decideUpdate =
       const isReplay =
         stored?.readable === true && !(result instanceof MemorydError) && sameFields(result, stored);
       if (isReplay) return { kind: "keep" };
-      throw recordConflict(stored);
+      throw recordConflict(update.precondition, stored);
     }
     if (result instanceof MemorydError) throw result;
     if (stored === undefined) assertRoom(room, caps, true);
@@ -201,7 +207,7 @@ export const decideDelete =
       if (!allowMissing) throw recordNotFound();
       return { kind: "keep" };
     }
-    if (!isSatisfied(precondition, stored.updatedMs)) throw recordConflict(stored);
+    if (!isSatisfied(precondition, stored.updatedMs)) throw recordConflict(precondition, stored);
     return { kind: "delete" };
   };
 
@@ -213,6 +219,7 @@ export const decideCursor =
       if (stored?.content === content) return { kind: "keep" };
       throw versionConflict(
         "cursor",
+        precondition,
         stored === undefined ? { kind: "absent" } : { kind: "cursor", cursor: stored },
       );
     }

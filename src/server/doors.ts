@@ -4,6 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import { isIPv6 } from "node:net";
+import { createSecureContext } from "node:tls";
 import { bareHost, isLoopbackHost } from "../config/hosts.js";
 import type { Config } from "../config/load.js";
 import { maxSocketPathBytes } from "../config/paths.js";
@@ -13,6 +14,7 @@ import { byteLength } from "../kernel/utf8.js";
 import { createListener, type Listener } from "./listener.js";
 import type { HttpHandler } from "./message.js";
 import { portHolder } from "./port-holder.js";
+import { isMemorydAt } from "./port-neighbour.js";
 import { closeSocketFile, prepareSocketFile } from "./socket-file.js";
 
 export type Door = "tcp" | "socket";
@@ -63,27 +65,61 @@ function readPem(file: string, option: string): Buffer {
   }
 }
 
-/** The address as a URL has it; a wildcard becomes the loopback that it includes. */
+/** The certificate and its key, found to belong together; `undefined` when there is no TLS. */
+function tlsFrom({ tls }: Config): { readonly cert: Buffer; readonly key: Buffer } | undefined {
+  if (tls.cert === undefined || tls.key === undefined) return undefined;
+  const [cert, key] = [readPem(tls.cert, "--tls-cert"), readPem(tls.key, "--tls-key")];
+  const use = (pair: { cert?: Buffer; key?: Buffer }, message: string, reason: string): void => {
+    try {
+      createSecureContext(pair);
+    } catch (cause) {
+      throw new MemorydError("invalid_argument", message, { reason, cause });
+    }
+  };
+  use(
+    { cert },
+    `--tls-cert names ${tls.cert}, which holds no certificate that can be used; name a PEM file with one.`,
+    "TLS_CERTIFICATE_UNUSABLE",
+  );
+  use(
+    { key },
+    `--tls-key names ${tls.key}, which holds no private key that can be used; name a PEM file with one, without a passphrase.`,
+    "TLS_KEY_UNUSABLE",
+  );
+  use(
+    { cert, key },
+    `--tls-key ${tls.key} is not the key of --tls-cert ${tls.cert}; name two files that belong together.`,
+    "TLS_KEY_MISMATCH",
+  );
+  return { cert, key };
+}
+
+/** The host without brackets; a wildcard becomes the loopback that it includes. */
+function reachableHost(host: string): string {
+  const bare = bareHost(host);
+  return bare === "0.0.0.0" ? "127.0.0.1" : bare === "::" ? "::1" : bare;
+}
+
 function urlFrom(config: Config, host: string, port: number): string {
   const scheme = hasTls(config) ? "https" : "http";
-  const bare = bareHost(host);
-  const reachable = bare === "0.0.0.0" ? "127.0.0.1" : bare === "::" ? "::1" : bare;
+  const reachable = reachableHost(host);
   return `${scheme}://${isIPv6(reachable) ? `[${reachable}]` : reachable}:${port}`;
 }
 
 const systemCodeOf = (error: unknown): string =>
   error instanceof Error && "code" in error ? String(error.code) : "";
 
-function listenFailure(error: unknown, host: string, port: number): MemorydError {
+async function listenFailure(error: unknown, host: string, port: number): Promise<MemorydError> {
   const code = systemCodeOf(error);
   if (code === "EADDRINUSE") {
     const holder = portHolder(port);
-    return new MemorydError(
-      "unavailable",
-      `Port ${port} on ${host} is taken by ${holder ?? "another program"}; stop it, or start memoryd with ` +
-        "--port-fallback or another --listen address.",
-      { reason: "PORT_TAKEN", cause: error },
-    );
+    const message = (await isMemorydAt(reachableHost(host), port))
+      ? `Port ${port} on ${host} is taken by the memoryd daemon of another data folder or user` +
+        `${holder === undefined ? "" : `, ${holder}`}; use that one with --url, or start this one with ` +
+        "--port-fallback or another --listen address."
+      : `Port ${port} on ${host} is taken by ${holder ?? "another program"}; stop it, or start memoryd with ` +
+        "--port-fallback or another --listen address.";
+    return new MemorydError("unavailable", message, { reason: "PORT_TAKEN", cause: error });
   }
   const why =
     code === "EACCES"
@@ -97,13 +133,9 @@ function listenFailure(error: unknown, host: string, port: number): MemorydError
 
 async function openTcp(config: Config, handler: HttpHandler): Promise<{ listener: Listener; url: string }> {
   const { host, port, portFallback } = config.listen;
-  const { cert, key } = config.tls;
-  const tls =
-    cert === undefined || key === undefined
-      ? {}
-      : { tls: { cert: readPem(cert, "--tls-cert"), key: readPem(key, "--tls-key") } };
+  const tls = tlsFrom(config);
   const attempt = async (wantedPort: number): Promise<{ listener: Listener; url: string }> => {
-    const listener = createListener({ handler, ...tls });
+    const listener = createListener({ handler, ...(tls === undefined ? {} : { tls }) });
     const address = await listener.listen({ host: bareHost(host), port: wantedPort });
     if (typeof address === "string") throw new Error("a TCP listener has no path");
     return { listener, url: urlFrom(config, host, address.port) };
@@ -111,7 +143,7 @@ async function openTcp(config: Config, handler: HttpHandler): Promise<{ listener
   try {
     return await attempt(port);
   } catch (error) {
-    if (!portFallback || systemCodeOf(error) !== "EADDRINUSE") throw listenFailure(error, host, port);
+    if (!portFallback || systemCodeOf(error) !== "EADDRINUSE") throw await listenFailure(error, host, port);
     return attempt(0);
   }
 }

@@ -2,7 +2,7 @@
  * What the RPC library refuses before any of our code runs (an unreadable, oversized or miscounted message),
  * said again in our words: its own texts quote what was sent, and call a client's unreadable bytes an
  * internal error. Rebuilt are the code and one sentence; nothing of the library's text is passed on but the
- * name of a field of the contract.
+ * name of a field or type of the contract.
  *
  * | library's code | answer |
  * | --- | --- |
@@ -30,11 +30,25 @@ const acceptHeaders: Readonly<Record<Protocol, string>> = {
   "grpc-web": "grpc-accept-encoding",
 };
 
+/** What a value of this type must be, where more can be said than that it does not fit. */
+const ruleOf = (name: string): string =>
+  name === "google.protobuf.FieldMask"
+    ? 'is one string of lowerCamelCase names in JSON, such as "updateMask": "status,body"'
+    : "does not fit its type";
+
 function unreadable(text: string): ConnectError {
+  // The text of a value that does not fit begins with its quotation mark, or is the word for its type.
+  if (/^cannot decode message [\w.]+ from JSON: [^"].*\bJSON\b/s.test(text)) {
+    return refusal(
+      Code.InvalidArgument,
+      "REQUEST_UNREADABLE",
+      "The body is not JSON; send one whole JSON object, {} when there is nothing to say.",
+    );
+  }
   const named = /^cannot decode (?:field|oneof|enum|message) ([\w.]+) from JSON/.exec(text)?.[1];
   if (named !== undefined) {
     return connectErrorFrom(
-      invalidArgument([{ field: named, description: "does not fit its type" }], "REQUEST_UNREADABLE"),
+      invalidArgument([{ field: named, description: ruleOf(named) }], "REQUEST_UNREADABLE"),
     );
   }
   return refusal(

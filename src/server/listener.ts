@@ -6,10 +6,15 @@
  * its header and idle timeouts. Connections that turn out to speak HTTP/2 are handed to an `http2` server
  * that never listens itself.
  */
-import { createServer as createHttp1Server, type Server as Http1Server } from "node:http";
+import {
+  createServer as createHttp1Server,
+  type Server as Http1Server,
+  type IncomingMessage,
+  type ServerResponse,
+} from "node:http";
 import { createServer as createHttp2Server, type ServerHttp2Session } from "node:http2";
 import { createServer as createHttpsServer } from "node:https";
-import type { AddressInfo, ListenOptions, Socket } from "node:net";
+import { type AddressInfo, type ListenOptions, Server as NetServer, type Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { maxConnections, maxHeaderBytes, maxStreams, maxUnaryTimeoutMs } from "../kernel/limits.js";
 import type { HttpHandler } from "./message.js";
@@ -46,9 +51,20 @@ export function createListener(options: ListenerOptions): Listener {
     keepAliveTimeout: idleTimeoutMs,
     connectionsCheckingInterval: Math.min(1_000, silenceTimeoutMs),
   };
+  let isClosing = false;
+  const unanswered = new Set<ServerResponse>();
+  const sayLast = (response: ServerResponse): void => {
+    if (!response.headersSent) response.setHeader("connection", "close");
+  };
+  const handleHttp1 = (request: IncomingMessage, response: ServerResponse): void => {
+    unanswered.add(response);
+    response.once("close", () => unanswered.delete(response));
+    if (isClosing) sayLast(response);
+    handler(request, response);
+  };
   const http1 =
     tls === undefined
-      ? createHttp1Server(http1Options, handler)
+      ? createHttp1Server(http1Options, handleHttp1)
       : createHttpsServer(
           {
             ...http1Options,
@@ -57,7 +73,7 @@ export function createListener(options: ListenerOptions): Listener {
             ALPNProtocols: ["h2", "http/1.1"],
             handshakeTimeout: silenceTimeoutMs,
           },
-          handler,
+          handleHttp1,
         );
   http1.maxConnections = options.maxConnections ?? maxConnections;
   const http2 = createHttp2Server(
@@ -109,22 +125,27 @@ export function createListener(options: ListenerOptions): Listener {
         });
       }),
     close: async (graceMs) => {
-      const closed = new Promise<"clean">((resolve) => http1.close(() => resolve("clean")));
+      isClosing = true;
+      // A request may be on its way over any connection, so that those without one are closed a moment later
+      // than the door; whoever is answered until then is told that it was the last answer.
+      const closed = new Promise<"clean">((resolve) =>
+        NetServer.prototype.close.call(http1, () => resolve("clean")),
+      );
+      for (const response of unanswered) sayLast(response);
       const sessions = [...openStreams.keys()];
       for (const session of sessions) session.close();
       const allSessions = Promise.all(
         sessions.map((session) => new Promise<void>((resolve) => session.once("close", resolve))),
       );
-      for (const socket of undecided) socket.destroy();
       let swept = 0;
       const sweep = setInterval(() => {
         swept += 1;
         http1.closeIdleConnections();
+        for (const socket of undecided) socket.destroy();
         // The first rounds leave a client time to read the GOAWAY that says its next request was not taken.
         if (swept < 3) return;
         for (const [session, streams] of openStreams) if (streams === 0) session.destroy();
       }, sweepMs);
-      http1.closeIdleConnections();
       let timer: NodeJS.Timeout | undefined;
       const late = new Promise<"cut">((resolve) => {
         timer = setTimeout(() => resolve("cut"), graceMs);
@@ -132,6 +153,8 @@ export function createListener(options: ListenerOptions): Listener {
       const how = await Promise.race([Promise.all([closed, allSessions]).then(() => "clean" as const), late]);
       clearTimeout(timer);
       clearInterval(sweep);
+      // Ends the timer that looks after idle connections.
+      http1.close();
       if (how === "cut") {
         for (const session of openStreams.keys()) session.destroy();
         for (const socket of sockets) socket.destroy();

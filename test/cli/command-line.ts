@@ -25,10 +25,11 @@ export type Ran = {
   readonly error: () => { readonly code: string; readonly reason: string; readonly message: string };
 };
 
+/** Without a home, so that a command which was given no folder fails instead of using the one of who runs the tests. */
 export const environmentWith = (
   variables: Readonly<Record<string, string>> = {},
   workingDir = tmpdir(),
-): Environment => ({ ...readEnvironment(), variables, workingDir });
+): Environment => ({ ...readEnvironment(), homeDir: "", variables, workingDir });
 
 function sink(isTTY: boolean) {
   const stream = Object.assign(new PassThrough(), { isTTY, columns: 100 });

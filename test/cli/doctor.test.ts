@@ -59,7 +59,7 @@ test("a running daemon is well, and the parts say that they are its", async () =
   const about = (name: string): string | undefined =>
     report.checks.find((check) => check.name === name)?.message;
   expect(about("daemon")).toContain(`process ${daemon.child.pid}`);
-  expect(about("database")).toMatch(/is in use\.$/);
+  expect(about("database")).toMatch(/is in use, whole, and fits this version\.$/);
   expect(about("port")).toBe(`${daemon.url} is the daemon's.`);
   expect(about("socket")).toBe(`${daemon.socket} is the daemon's.`);
 });
@@ -126,6 +126,15 @@ describe("faults that --fix repairs", () => {
     expect((await memoryd(["memory", "cursor", "--data-dir", daemon.folder])).stdout).toBe("kept");
   });
 
+  test("but no socket that a daemon with one may have left while one without it runs", async () => {
+    const first = await startDaemon();
+    await first.kill();
+    const { folder } = await startDaemon({ folder: first.folder, flags: ["--no-socket"] });
+    const report = await doctor(folder, ["--fix"]);
+    expect(report).toMatchObject({ code: 0, ok: true });
+    expect(report.checks.find(({ name }) => name === "socket")?.message).toContain("by an earlier daemon");
+  });
+
   test("a discovery file that nobody can read, and the hint of a start that never ended", async () => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, "daemon.json"), "{", { mode: 0o600 });
@@ -152,6 +161,14 @@ describe("faults that a person must decide about, also with --fix", () => {
     expect(check.message).toMatch(says);
     expect(report.code).toBe(6);
   };
+
+  test("a folder that others use for something else as well", async () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, "notes.txt"), "");
+    chmodSync(folder, 0o755);
+    await stays(folder, "data", /may be entered by others \(mode 0755\).*; give memoryd a folder of its own/);
+    expect(statSync(folder).mode & 0o777).toBe(0o755);
+  });
 
   test("an unknown key in config.json", async () => {
     const folder = temporaryFolder();
@@ -206,6 +223,32 @@ describe("faults that a person must decide about, also with --fix", () => {
     writeFileSync(file, "a text that somebody put here ".repeat(100));
     await stays(daemon.folder, "database", /is not a SQLite database/);
     expect(existsSync(file)).toBe(true);
+  });
+
+  test("a database that is damaged while a daemon uses it", async () => {
+    const first = await startDaemon();
+    await memoryd(["memory", "cursor", "set", "x".repeat(100_000), "--data-dir", first.folder]);
+    await first.stop();
+    const { folder } = await startDaemon({ folder: first.folder });
+    const file = join(folder, "memoryd.db");
+    const bytes = readFileSync(file);
+    writeFileSync(file, bytes.fill(0xff, 8_192), { flag: "r+" });
+    // The daemon may have run into it as well by now, or not yet.
+    expect(inState(await doctor(folder, ["--fix"]), "fault")).toContainEqual({
+      name: "database",
+      state: "fault",
+      message: expect.stringMatching(/is damaged: put it aside and restore a backup\.$/),
+    });
+  });
+
+  test("a folder in the place of the database", async () => {
+    const folder = temporaryFolder();
+    mkdirSync(join(folder, "memoryd.db"));
+    await stays(
+      folder,
+      "database",
+      /memoryd\.db is a folder, in the way of the database; move it elsewhere\./,
+    );
   });
 
   test("a file in the place of a folder", async () => {

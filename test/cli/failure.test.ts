@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { memorydErrorFrom } from "../../src/cli/failure.js";
+import { instanceHeader } from "../../src/config/proof.js";
 import { MemorydError } from "../../src/kernel/errors.js";
 import { temporaryFolder } from "../support/folder.js";
 import { memoryd } from "./command-line.js";
@@ -35,10 +36,10 @@ describe("an error that was thrown", () => {
 });
 
 describe("an address where something else answers", () => {
-  /** Runs commands against a stranger who is alive, as every web server is. */
+  /** Runs commands against a stranger who is taken for a daemon at first. */
   async function atStranger(answer: RequestListener) {
     const server = createServer((request, response) => {
-      if (request.url === "/livez") response.end("{}");
+      if (request.url === "/livez") response.setHeader(instanceHeader, "another").end("{}");
       else answer(request, response);
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

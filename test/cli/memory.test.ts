@@ -129,7 +129,7 @@ describe("a list", () => {
   test("of an empty workspace says so beside stdout", async () => {
     const { code, stdout, stderr } = await within("nothing-here")(["ls"]);
     expect(stdout).toBe("");
-    expect(stderr).toContain("There are no records");
+    expect(stderr).toContain("There are no records in the workspace nothing-here;");
     expect(code).toBe(0);
   });
 });
@@ -137,7 +137,7 @@ describe("a list", () => {
 describe("a record that is not there", () => {
   test.each([
     [["get", "cache-kez"], /no record cache-kez .*Perhaps you mean cache-key\./],
-    [["delete", "cache-kez"], /--allow-missing\. Perhaps you mean cache-key\./],
+    [["delete", "cache-kez"], /no record cache-kez .*--allow-missing\. Perhaps you mean cache-key\./],
     [
       ["put", "cache-kez", "--type", "plan", "--ref", "doc:a", "--no-create"],
       /leave out --no-create.*cache-key\./,
@@ -157,13 +157,17 @@ describe("a record that is not there", () => {
   });
 
   test("can be deleted with --allow-missing", async () => {
-    expect((await within("absent")(["delete", "gone", "--allow-missing", "--json"])).json()).toEqual({});
+    const memory = within("absent");
+    expect((await memory(["delete", "gone", "--allow-missing", "--json"])).json()).toEqual({});
+    expect((await memory(["delete", "gone", "--allow-missing"])).stdout).toBe("There was no record gone.\n");
+    await memory(["put", "gone", "--type", "pointer", "--ref", "doc:a.md"]);
+    expect((await memory(["delete", "gone", "--allow-missing"])).stdout).toBe("Deleted gone.\n");
   });
 
   test("cannot be patched into being, and the sentence says so", async () => {
     const { code, stderr } = await within("absent")(["put", "gone", "--patch", "--status", "done"]);
     expect(stderr).toContain("There is no record gone to patch");
-    expect(code).toBe(2);
+    expect(code).toBe(4);
   });
 });
 
@@ -252,9 +256,28 @@ describe("a record from a file", () => {
 
   test("that is no legal record has every fault told", async () => {
     const { code, stderr } = await within("files")(["put", "five", "--status", "x".repeat(65)]);
-    for (const field of ["memory.type", "memory.refs", "memory.status"])
-      expect(stderr).toContain(`${field} `);
+    for (const flag of ["--type", "--ref", "--status"])
+      expect(stderr).toMatch(new RegExp(`${flag} (?:must|is)`));
+    expect(stderr).not.toContain("memory.");
     expect(code).toBe(2);
+  });
+
+  test("that lacks its refs has the option named, and the number of a ref that is none", async () => {
+    const memory = within("files");
+    expect((await memory(["put", "x", "--type", "plan"])).stderr).toMatch(/--ref must hold 1 to 64 refs/);
+    const refs = ["--ref", "doc:a", "--ref", "doc: "];
+    const { stderr } = await memory(["put", "x", "--type", "plan", ...refs]);
+    expect(stderr).toMatch(/--ref \(number 2\) must not be blank/);
+  });
+
+  test("may have the short names that get shows", async () => {
+    const memory = within("files");
+    const stdin = '{"name":"short","type":"plan","refs":[{"kind":"doc","target":"a.md"}]}';
+    expect((await memory(["put", "--file", "-"], { stdin })).code).toBe(0);
+    expect((await memory(["get", "short", "--json"])).json()).toMatchObject({
+      type: "MEMORY_TYPE_PLAN",
+      refs: [{ kind: "MEMORY_REF_KIND_DOC" }],
+    });
   });
 });
 
@@ -339,6 +362,15 @@ test("a daemon elsewhere is named by --url and let in by a token file", async ()
   const args = ["memory", "cursor", "--url", daemon().url, "--data-dir", join(folder, "none")];
   expect((await memoryd([...args, "--token-file", tokenFile])).code).toBe(0);
   const refused = await memoryd([...args, "--json"]);
-  expect(refused.error()).toMatchObject({ code: "unauthenticated" });
+  expect(refused.error()).toMatchObject({
+    code: "unauthenticated",
+    message: expect.stringMatching(/--token-file, or in MEMORYD_TOKEN\.$/),
+  });
   expect(refused.code).toBe(8);
+  const absent = await memoryd([...args, "--token-file", join(folder, "nope")]);
+  expect(absent.stderr).toMatch(/There is no file .*nope; correct --token-file or MEMORYD_TOKEN_FILE\./);
+  expect(absent.code).toBe(4);
+  const isFolder = await memoryd([...args, "--token-file", "/"]);
+  expect(isFolder.stderr).toContain("/ is no file that holds a token, but a folder");
+  expect(isFolder.code).toBe(6);
 });

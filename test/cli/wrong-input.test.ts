@@ -2,7 +2,7 @@
  * What is typed wrongly is answered by one sentence that says what to do, by its exit code, and with `--json` by
  * one error object; never by a stack trace, a daemon or a file.
  */
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { describe, expect, test } from "vitest";
@@ -71,7 +71,7 @@ const table: readonly Wrong[] = [
     args: [...put, "a", "--type", "plan", "--ref", "doc:"],
     says: /--ref must be/,
   },
-  { what: "a record without a name", args: [...put, ...legal], says: /NAME must be/ },
+  { what: "a record without a name", args: [...put, ...legal], says: /NAME is missing; give it/ },
   { what: "nothing to write", args: [...put, "a"], says: /nothing to write; add --type and --ref/ },
   { what: "nothing to patch", args: [...put, "a", "--patch"], says: /nothing to write/ },
   {
@@ -165,14 +165,40 @@ const table: readonly Wrong[] = [
     says: /memory\.max_records .* from 1 to 1000000/,
   },
   {
+    what: "an empty stream for a cursor",
+    args: ["memory", "cursor", "set"],
+    says: /TEXT is missing, since stdin is empty; give '' as the argument/,
+  },
+  {
+    what: "an empty file for a cursor",
+    args: ["memory", "cursor", "set", "--file", "/dev/null"],
+    says: /TEXT is missing, since the file is empty/,
+  },
+  {
+    what: "a delete of what is absent",
+    args: ["memory", "delete", "a", "--if-update-time", "absent"],
+    says: /--if-update-time cannot be absent/,
+  },
+  { what: "help of an unknown command", args: ["help", "foo"], says: /'foo'; memoryd --help/ },
+  {
+    what: "help of an unknown command of a group",
+    args: ["memory", "gett", "--help"],
+    says: /'gett' \(did you mean get\?\); memoryd memory --help/,
+  },
+  {
+    what: "an unknown command of a group with a default",
+    args: ["memory", "cursor", "st", "x"],
+    says: /'st' \(did you mean set\?\); memoryd memory cursor --help/,
+  },
+  {
     what: "an unknown variable",
-    args: ["status"],
+    args: ["memory", "ls"],
     says: /MEMORYD_WORKSPCE is no variable.*MEMORYD_WORKSPACE/,
     options: { variables: { MEMORYD_WORKSPCE: "a" } },
   },
   {
     what: "a variable with an illegal value",
-    args: ["stop"],
+    args: ["memory", "cursor"],
     says: /log\.level \(from MEMORYD_LOG_LEVEL\) must be one of/,
     options: { variables: { MEMORYD_LOG_LEVEL: "loud" } },
   },
@@ -184,7 +210,7 @@ const table: readonly Wrong[] = [
   {
     what: "an address where nobody answers",
     args: ["memory", "ls", "--url", "http://127.0.0.1:1"],
-    says: /No memoryd answers at http:\/\/127\.0\.0\.1:1/,
+    says: / at http:\/\/127\.0\.0\.1:1/,
     code: 9,
   },
   {
@@ -225,6 +251,92 @@ describe.each(table)("$what", (wrong) => {
     expect(stderr.trimEnd().split("\n")).toHaveLength(1);
     expect(stdout).toBe("");
     expect(code).toBe(wrong.code ?? 2);
+  });
+});
+
+describe("a fault of the configuration that is the next start's", () => {
+  const options = (folder: string) => ({
+    variables: { MEMORYD_DATA_DIR: folder, MEMORYD_LISTEN_ADDRESS: "nowhere" },
+  });
+
+  test.each([
+    [["stop"], 0],
+    [["status"], 9],
+    [["token", "show"], 0],
+  ])("is a warning to %j", async (args, code) => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, "config.json"), "{");
+    const ran = await memoryd(args, options(folder));
+    expect(ran.stderr).toMatch(/^memoryd: warning: .*config\.json is not JSON.*/m);
+    expect(ran.stderr).toMatch(
+      /^memoryd: warning: .*listen\.address \(from MEMORYD_LISTEN_ADDRESS\) must be/m,
+    );
+    expect(ran.code).toBe(code);
+    const [warning = ""] = (await memoryd([...args, "--json"], options(folder))).stderr.split("\n");
+    expect(JSON.parse(warning)).toMatchObject({ warning: { message: expect.stringContaining("listen") } });
+  });
+
+  test("is none when it says which daemon is meant", async () => {
+    const variables = { MEMORYD_DATA_DIR: join(temporaryFolder(), "none"), MEMORYD_URL: "ftp://x" };
+    const { code, stderr } = await memoryd(["stop"], { variables });
+    expect(stderr).toMatch(/^memoryd: client\.url \(from MEMORYD_URL\) must be/);
+    expect(code).toBe(2);
+  });
+});
+
+test("--json may stand before the command", async () => {
+  const args = ["--json", "status", "--data-dir", join(temporaryFolder(), "none")];
+  expect((await memoryd(args)).error()).toMatchObject({ reason: "DAEMON_NOT_RUNNING" });
+});
+
+describe("a place that memoryd cannot use", () => {
+  /** What serve says, on every line that it says it on. */
+  const refusal = async (args: readonly string[], code: number): Promise<string> => {
+    const ran = await memoryd(["serve", "--listen", "127.0.0.1:0", ...args]);
+    expect(ran.stdout).toBe("");
+    expect(ran.stderr).toMatch(/^memoryd: [^\n]*\.\n$/);
+    expect(ran.code).toBe(code);
+    return ran.stderr;
+  };
+
+  test("is a data folder that is a file, or below one", async () => {
+    const file = join(temporaryFolder(), "taken");
+    writeFileSync(file, "");
+    const says = `memoryd: ${file} is a file, where memoryd needs a folder; name another place.\n`;
+    expect(await refusal(["--data-dir", file], 6)).toBe(says);
+    expect(await refusal(["--data-dir", join(file, "below")], 6)).toBe(says);
+    const { code, stderr } = await memoryd(["memory", "ls", "--data-dir", file]);
+    expect(stderr).toBe(says);
+    expect(code).toBe(6);
+  });
+
+  test("is a folder that others use, which stays as it is", async () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, "notes.txt"), "");
+    chmodSync(folder, 0o755);
+    expect(await refusal(["--data-dir", folder], 6)).toContain(`${folder} may be entered by others; give`);
+    for (const args of [
+      ["memory", "ls"],
+      ["token", "show"],
+    ])
+      expect((await memoryd([...args, "--data-dir", folder])).stderr).toContain("may be entered by others");
+    expect(readdirSync(folder)).toEqual(["notes.txt"]);
+    expect(statSync(folder).mode & 0o777).toBe(0o755);
+  });
+
+  test("is a log file that is a folder, or below a file", async () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, "config.json"), "{}");
+    const instance = ["--data-dir", join(folder, "instance")];
+    expect(await refusal([...instance, "--log-file", folder], 2)).toContain("it is a folder");
+    const below = join(folder, "config.json", "a.log");
+    expect(await refusal([...instance, "--log-file", below], 2)).toContain("config.json is a file");
+  });
+
+  test("leaves no trace elsewhere, whoever named the folder", async () => {
+    const folder = join(temporaryFolder(), "instance");
+    await memoryd(["serve", "--max-records", "0"], { variables: { MEMORYD_DATA_DIR: folder } });
+    expect(readdirSync(folder)).toEqual(["start-failure.json"]);
   });
 });
 

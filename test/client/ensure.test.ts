@@ -251,6 +251,20 @@ describe("a daemon that was ensured", () => {
     expect(instance.ready()).toHaveLength(2);
   });
 
+  test("answers every read while it is restarted, those in progress too", async () => {
+    const instance = createInstance();
+    using daemon = await ensure(instance);
+    const before = daemon.pid as number;
+    const readOn = async (): Promise<void> => {
+      while ((await cursorOf(daemon.transport)).pid === before);
+    };
+    const readers = Array.from({ length: 20 }, readOn);
+    await cursorOf(daemon.transport);
+    process.kill(before, "SIGKILL");
+    await Promise.all(readers);
+    expect(instance.ready()).toHaveLength(2);
+  });
+
   test("is left alone once it was closed", async () => {
     const instance = createInstance();
     const daemon = await ensure(instance);

@@ -1,12 +1,14 @@
 /** Finding the running daemon (daemon.md D4): who is believed, and who is never sent a token. */
 import { chmodSync, chownSync, symlinkSync } from "node:fs";
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer as createTlsServer } from "node:https";
+import { type AddressInfo, createServer as createNetServer, type Server as NetServer } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { findDaemon } from "../../src/client/find.js";
 import { type Discovery, readDiscovery, writeDiscovery } from "../../src/config/discovery.js";
 import { challengeHeader, instanceHeader, proofFrom, proofHeader } from "../../src/config/proof.js";
 import { ensureOperatorToken, readOperatorToken } from "../../src/config/token.js";
+import { testCertificate, testKey } from "../server/certificate.js";
 import { until } from "../support/until.js";
 import { verifies } from "../support/verifies.js";
 import { createInstance, cursorOf, type Instance, runStandIn } from "./support.js";
@@ -219,6 +221,43 @@ describe("with client.url", () => {
     const finding = findDaemon(remote("http://127.0.0.1:1"));
     await expect(finding).rejects.toMatchObject({ code: "unavailable", reason: "DAEMON_NOT_FOUND" });
     await expect(finding).rejects.toThrow(/MEMORYD_URL or --url/);
+  });
+
+  const tls = { cert: testCertificate, key: testKey };
+  const open = async (server: Server | NetServer, scheme: string) => {
+    onTestFinished(() => void server.close());
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    return `${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  };
+
+  test.each<readonly [string, RegExp, () => string | Promise<string>]>([
+    ["a port that nobody has", /nobody listens there; start memoryd there/, () => "http://127.0.0.1:1"],
+    ["a host that is none", /no host of that name/, () => "http://nowhere.invalid:7411"],
+    ["a certificate of its own", /NODE_EXTRA_CA_CERTS/, () => open(createTlsServer(tls), "https")],
+    ["TLS where none was expected", /write https:\/\//, () => open(createTlsServer(tls), "http")],
+    ["no TLS where it was expected", /write http:\/\//, () => open(createServer(), "https")],
+    [
+      "another program",
+      /somebody else does.* \(HTTP status 200\)/,
+      () =>
+        open(
+          createServer((_, response) => response.end("hello")),
+          "http",
+        ),
+    ],
+    [
+      "a program that speaks no HTTP",
+      /does not answer in HTTP/,
+      () =>
+        open(
+          createNetServer((socket) => socket.end("hello\n")),
+          "http",
+        ),
+    ],
+  ])("%s is unavailable, and the sentence says so", async (_what, sentence, there) => {
+    const finding = findDaemon(remote(await there()));
+    await expect(finding).rejects.toMatchObject({ code: "unavailable", reason: "DAEMON_NOT_FOUND" });
+    await expect(finding).rejects.toThrow(sentence);
   });
 
   test("a token file that others may read is refused before anything is sent", async () => {

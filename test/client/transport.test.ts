@@ -1,7 +1,7 @@
 /** The client's transports: both HTTP versions, over TCP and over a unix socket. */
 import * as http from "node:http";
 import * as http2 from "node:http2";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { Code, type ConnectError } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
@@ -14,6 +14,7 @@ import {
   createSocketTransport,
   type TransportOptions,
 } from "../../src/client/transport.js";
+import { memorydErrorFromConnect } from "../../src/wire/received.js";
 import { temporaryFolder } from "../support/folder.js";
 import { until } from "../support/until.js";
 
@@ -115,6 +116,24 @@ describe.each([
     await until("the connection is closed", async () => (await connections()) === 0);
   });
 });
+
+test.each(["1.1", "2"] as const)(
+  "a connection that breaks under a call over HTTP/%s is no conflict and no fault of ours",
+  async (httpVersion) => {
+    const server = createServer((socket) => {
+      socket.on("error", () => {});
+      socket.once("data", () => socket.resetAndDestroy());
+    });
+    onTestFinished(() => void server.close());
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    using transport = createHttpTransport({ url, httpVersion });
+    const error = await failure(createMemorydClients(transport).memory.updateCursor({}));
+    expect(error.code).toBe(Code.Unavailable);
+    expect(error.rawMessage).toMatch(/^The connection broke before the answer came; .*\.$/);
+    expect(memorydErrorFromConnect(error)).toMatchObject({ code: "unavailable", reason: "CALL_BROKEN_OFF" });
+  },
+);
 
 describe("where nobody listens, a call", () => {
   const gone: readonly (readonly [string, (httpVersion: "1.1" | "2") => ClientTransport])[] = [

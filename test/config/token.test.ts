@@ -70,7 +70,7 @@ describe("the operator token", () => {
   test("is never read from a folder", () => {
     const folder = join(temporaryFolder(), "token");
     mkdirSync(folder, { mode: 0o700 });
-    expect(() => readOperatorToken(folder)).toThrow(/does not hold a token/);
+    expect(() => readOperatorToken(folder)).toThrow(/is no file that holds a token/);
   });
 
   test("never stands in an error's text", () => {

@@ -1,5 +1,5 @@
 /** A SQLite database as a whole: durable, private, checkable, and closed without a trace. */
-import { readdirSync, renameSync, statSync } from "node:fs";
+import { closeSync, openSync, readdirSync, renameSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { openSqliteDatabase } from "../../src/db/sqlite/database.js";
@@ -120,6 +120,40 @@ describe("the check for readiness", () => {
     await database.check();
     await database.check();
     expect(probes()).toBe(1);
+  });
+
+  describe.each(["read", "write", "snapshot"] as const)("fails for good once a %s met damage", (way) => {
+    test("in pages that somebody else overwrote", async () => {
+      const file = fileForTest();
+      const first = await openSqliteDatabase(optionsFor(file));
+      const put = first.connection.prepare("insert into items values (?, ?)");
+      await first.write(() => {
+        for (let at = 0; at < 500; at += 1) put.run(`${at}`, "x".repeat(1_000));
+      });
+      const page = "select rootpage from sqlite_schema where name = 'items'";
+      const root = Number(first.connection.prepare(page).pluck().get());
+      const pageBytes = Number(first.connection.pragma("page_size", { simple: true }));
+      await first.close();
+      const descriptor = openSync(file, "r+");
+      writeSync(descriptor, Buffer.alloc(pageBytes, 0xee), 0, pageBytes, (root - 1) * pageBytes);
+      closeSync(descriptor);
+
+      const database = await openForTest(file);
+      await database.check();
+      const all = "select sum(length(content)) from items";
+      const use = {
+        read: () => database.read(() => database.connection.prepare(all).get()),
+        write: () => database.write(() => database.connection.exec("insert into items values ('a', '')")),
+        snapshot: () => database.snapshot(async (connection) => connection.prepare(all).get()),
+      };
+      const met = await refusalOf(use[way]);
+      expect([met.code, met.reason]).toEqual(["internal", "DATABASE_DAMAGED"]);
+      for (let time = 0; time < 2; time += 1) {
+        const refusal = await refusalOf(() => database.check());
+        expect([refusal.code, refusal.reason]).toEqual(["unavailable", "DATABASE_DAMAGED"]);
+        expect(refusal.message).not.toContain(file);
+      }
+    });
   });
 
   test("fails after the close", async () => {

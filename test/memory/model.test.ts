@@ -149,3 +149,20 @@ test("violations are thrown together, and none throw nothing", () => {
     expect(isMemorydError(error) && error.code).toBe("invalid_argument");
   }
 });
+
+test("a wrong type or kind is told with the words of the contract and their spelling in JSON", () => {
+  const input = {
+    name: "a",
+    type: 0,
+    refs: [{ kind: 9, target: "t" }],
+    status: "",
+    body: "",
+    references: [],
+  };
+  expect(wholeViolations(input).map(({ description }) => description)).toEqual([
+    "must be pointer, decision or plan (in JSON MEMORY_TYPE_POINTER, MEMORY_TYPE_DECISION, MEMORY_TYPE_PLAN)",
+    expect.stringMatching(
+      /^must be query, node, .* \(in JSON MEMORY_REF_KIND_QUERY, .*MEMORY_REF_KIND_DOC\)$/,
+    ),
+  ]);
+});

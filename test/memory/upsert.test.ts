@@ -156,6 +156,12 @@ describe("an update", () => {
     );
   });
 
+  test("that expects nothing where something is says that it exists already", () => {
+    const refusal = refusalOf(() => update(input, { time: "absent" })(stored, room));
+    expect(refusal).toMatchObject({ code: "version_conflict", reason: "STALE_UPDATE_TIME" });
+    expect(refusal.message).toContain("exists already");
+  });
+
   test("whose time fits is put even when it changes nothing", () => {
     const time = new Date(stored.updatedMs).toISOString();
     expect(update(inputFrom("a", stored), { time })(stored, room).kind).toBe("put");

@@ -1,4 +1,5 @@
 /** Where the daemon listens and where it must not (daemon.md D3, D21, D22): the socket's file, ports, TLS. */
+import { generateKeyPairSync } from "node:crypto";
 import {
   chmodSync,
   chownSync,
@@ -68,6 +69,11 @@ async function leaveStaleSocket(file: string): Promise<void> {
     // It killed itself, as it should.
   }
 }
+
+const otherKey = (): string =>
+  generateKeyPairSync("ec", { namedCurve: "P-256" })
+    .privateKey.export({ type: "pkcs8", format: "pem" })
+    .toString();
 
 const socketOf = (config: Config): string => config.paths.socketFile ?? "";
 const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
@@ -171,6 +177,14 @@ describe("the port (D3)", () => {
     expect(existsSync(socketOf(config))).toBe(false);
   });
 
+  test("when another memoryd has it, the sentence says that", async () => {
+    const { port } = await startTestServer();
+    const config = configFor(temporaryFolder(), { "listen.address": `127.0.0.1:${port}` });
+    const failure = await failureOf(() => open(config));
+    expect(failure).toMatchObject({ code: "unavailable", reason: "PORT_TAKEN" });
+    expect(failure.message).toMatch(/memoryd daemon of another data folder or user.*--url.*--port-fallback/);
+  });
+
   test("with --port-fallback a free one is taken instead", async () => {
     const port = portOf(await listenOn({ port: 0 }));
     const flags = { "listen.address": `127.0.0.1:${port}`, "listen.port_fallback": true };
@@ -233,6 +247,28 @@ describe("beyond loopback (D21, D22)", () => {
     const stream = session.request({ ":path": "/livez", origin: server.url });
     const headers = await new Promise<Record<string, unknown>>((resolve) => stream.once("response", resolve));
     expect(headers[":status"]).toBe(200);
+  });
+
+  test.each([
+    ["a key in the place of the certificate", testKey, testKey, "TLS_CERTIFICATE_UNUSABLE", "--tls-cert"],
+    [
+      "a certificate in the place of the key",
+      testCertificate,
+      testCertificate,
+      "TLS_KEY_UNUSABLE",
+      "--tls-key",
+    ],
+    ["a key that is none", testCertificate, "none", "TLS_KEY_UNUSABLE", "--tls-key"],
+    ["the key of another certificate", testCertificate, otherKey(), "TLS_KEY_MISMATCH", "--tls-key"],
+  ])("%s is a sentence with the option's name", async (_what, certText, keyText, reason, option) => {
+    const folder = temporaryFolder();
+    const [cert, key] = [join(folder, "cert.pem"), join(folder, "key.pem")];
+    writeFileSync(cert, certText);
+    writeFileSync(key, keyText);
+    const config = configFor(folder, { "tls.cert": cert, "tls.key": key });
+    const failure = await failureOf(() => open(config));
+    expect(failure).toMatchObject({ code: "invalid_argument", reason });
+    expect(failure.message).toMatch(new RegExp(`^${option} `));
   });
 
   test("a certificate that cannot be read is a sentence with the option's name", async () => {

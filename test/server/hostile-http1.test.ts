@@ -139,7 +139,7 @@ const rawCases: readonly RawCase[] = [
   {
     name: "broken JSON",
     chunks: () => body(`{"workspace": ${secret}`),
-    answer: /^HTTP\/1\.1 400 .*REQUEST_UNREADABLE/s,
+    answer: /^HTTP\/1\.1 400 .*The body is not JSON.*REQUEST_UNREADABLE/s,
     options: firstAnswer,
   },
   {
@@ -152,6 +152,15 @@ const rawCases: readonly RawCase[] = [
     options: firstAnswer,
   },
   {
+    name: "JSON with a mask that is a list, with an example of one",
+    chunks: () => [
+      `${callHead("UpdateMemory")}Content-Length: 33\r\n\r\n`,
+      `{"updateMask":{"paths":["body"]}}`,
+    ],
+    answer: /^HTTP\/1\.1 400 .*FieldMask is one string .*status,body/s,
+    options: firstAnswer,
+  },
+  {
     name: "JSON nested a million deep",
     chunks: () => body(`{"x":${"[".repeat(1_000_000)}`),
     answer: /^HTTP\/1\.1 400 .*REQUEST_UNREADABLE/s,
@@ -160,7 +169,7 @@ const rawCases: readonly RawCase[] = [
   {
     name: "an empty body",
     chunks: () => body(""),
-    answer: /^HTTP\/1\.1 400 .*REQUEST_UNREADABLE/s,
+    answer: /^HTTP\/1\.1 400 .*The body is not JSON.*REQUEST_UNREADABLE/s,
     options: firstAnswer,
   },
   {

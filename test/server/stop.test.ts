@@ -1,5 +1,6 @@
 /** How the server stops (daemon.md D7): calls in progress end well, streams are told, nothing waits for ever. */
 import { existsSync } from "node:fs";
+import { Agent, get, type IncomingMessage } from "node:http";
 import { Code, createClient } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
 import { expect, test } from "vitest";
@@ -41,6 +42,22 @@ test("unary calls in progress finish, new ones are refused, and the doors are go
   expect((await Promise.all(calls)).map(({ content }) => content)).toEqual(Array(3).fill("finished"));
   expect(await stopped).toBe("clean");
   expect(existsSync(server.socket ?? "")).toBe(false);
+});
+
+test("a call on a connection that was idle when the stop began is answered, as the last one there", async () => {
+  const server = await startTestServer();
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const ask = () =>
+    new Promise<IncomingMessage>((resolve, reject) => {
+      get(`${server.url}/livez`, { agent }, (response) => {
+        response.resume().once("end", () => resolve(response));
+      }).once("error", reject);
+    });
+  expect((await ask()).headers.connection).toBe("keep-alive");
+  const stopped = server.stop(5_000);
+  expect((await ask()).headers.connection).toBe("close");
+  await expect(ask()).rejects.toMatchObject({ code: "ECONNREFUSED" });
+  expect(await stopped).toBe("clean");
 });
 
 test("calls that outlive the grace are told that the daemon is unavailable", async () => {

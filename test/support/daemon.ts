@@ -70,10 +70,14 @@ export type Daemon = DaemonProcess & {
   readonly kill: () => Promise<Ended>;
 };
 
-/** The environment without what would configure a daemon. */
+/** A place where nothing can be made, so that a test which names no folder fails and leaves no trace. */
+const nowhere = "/dev/null";
+
+/** The environment without what would configure a daemon, and without the folders of who runs the tests. */
 export function plainEnvironment(): NodeJS.ProcessEnv {
-  const ours = /^(MEMORYD_|OTEL_|NODE_OPTIONS$)/;
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !ours.test(name)));
+  const ours = /^(MEMORYD_|OTEL_|XDG_|NODE_OPTIONS$)/;
+  const kept = Object.entries(process.env).filter(([name]) => !ours.test(name));
+  return { ...Object.fromEntries(kept), XDG_DATA_HOME: nowhere, XDG_STATE_HOME: nowhere };
 }
 
 /** The arguments that make Node serve `options.folder`. */

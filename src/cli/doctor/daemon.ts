@@ -7,7 +7,7 @@ import { type Daemon, seekDaemon } from "../../client/find.js";
 import { databaseOwnedReason } from "../../client/start.js";
 import { readDiscovery, readStartFailure } from "../../config/discovery.js";
 import { memorydVersion } from "../../config/version.js";
-import { inspectSqlite } from "../../engines/sqlite.js";
+import { inspectSqlite, inspectUsedSqlite } from "../../engines/sqlite.js";
 import { systemClock } from "../../kernel/clock.js";
 import { isMemorydError } from "../../kernel/errors.js";
 import { type Examination, type Finding, fault, isAtRest, well } from "./finding.js";
@@ -80,9 +80,15 @@ export const examineDiscovery: Examination = (instance) => {
 export const examineDatabase: Examination = ({ config, isOwned }) => {
   const file = config.paths.databaseFile;
   if (file === undefined) return [well("database", "It is in memory and forgotten when the daemon ends.")];
-  if (isOwned) return [well("database", `${file} is in use.`)];
-  if (!existsSync(file)) return [well("database", `${file} is made at the first start.`)];
+  const stat = statSync(file, { throwIfNoEntry: false });
+  if (stat === undefined) return [well("database", `${file} is made at the first start.`)];
+  if (stat.isDirectory())
+    return [fault("database", `${file} is a folder, in the way of the database; move it elsewhere.`)];
   try {
+    if (isOwned) {
+      inspectUsedSqlite(file);
+      return [well("database", `${file} is in use, whole, and fits this version.`)];
+    }
     inspectSqlite(file);
     return [well("database", `${file} is whole and fits this version.`)];
   } catch (error) {

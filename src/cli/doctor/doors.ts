@@ -40,6 +40,10 @@ export const examineSocket: Examination = async (instance) => {
       fault("socket", `Another program serves ${socketFile}; stop it, or start memoryd with --no-socket.`),
     );
   }
+  if (daemon !== undefined) {
+    const sentence = `${socketFile} was left by an earlier daemon; the one that runs serves none, and the next that does replaces it.`;
+    return found(well("socket", sentence));
+  }
   const sentence = `${socketFile} was left by a daemon that is gone; delete it.`;
   if (!isAtRest(instance)) return found(fault("socket", sentence));
   return found(

@@ -5,7 +5,7 @@
 import { accessSync, chmodSync, constants, lstatSync, readdirSync, type Stats, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { hasFileModes } from "../../config/env.js";
-import { privateFileMode, privateFolderMode } from "../../config/files.js";
+import { isFolderOfOurs, privateFileMode, privateFolderMode } from "../../config/files.js";
 import { readOperatorToken } from "../../config/token.js";
 import { isMemorydError } from "../../kernel/errors.js";
 import { type Examination, type Finding, fault, type Instance, well } from "./finding.js";
@@ -34,6 +34,10 @@ function folderFindings(part: string, folder: string, { environment }: Instance)
   if (stat === undefined) return [well(part, `${folder} is made at the first start.`)];
   if (!stat.isDirectory()) return [fault(part, `${folder} is in the way of a folder; move it elsewhere.`)];
   const wrong = modeFault(part, folder, stat, privateFolderMode, environment.userId);
+  if (wrong?.repair !== undefined && !isFolderOfOurs(folder)) {
+    const sentence = `${folder} may be entered by others (mode ${octal(stat.mode)}) and holds more than memoryd's; give memoryd a folder of its own, or run chmod 0700 on it.`;
+    return [fault(part, sentence)];
+  }
   if (wrong !== undefined) return [wrong];
   try {
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);

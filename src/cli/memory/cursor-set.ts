@@ -18,13 +18,17 @@ async function contentFrom({ arguments: [argument], text, input }: Invocation): 
   if (file === undefined && input.isTerminal) {
     throw refused("is missing; give it as the argument, with --file, or on stdin");
   }
-  return input.read(file ?? standardInput, "--file");
+  const content = await input.read(file ?? standardInput, "--file");
+  if (content !== "") return content;
+  // An empty stream is rather a program that failed than somebody who has no more use for the cursor.
+  const source = file === undefined || file === standardInput ? "stdin is" : "the file is";
+  throw refused(`is missing, since ${source} empty; give '' as the argument to empty the cursor`);
 }
 
 export const cursorSetCommand: CommandSpec = {
   description:
     "Replaces the cursor of a workspace by a text, a file, or what comes in on stdin. It is kept byte for " +
-    "byte, up to 262144 bytes; an empty text is legal.",
+    "byte, up to 262144 bytes. An empty text is only taken as the argument ''.",
   arguments: [new Argument("[text]", "The new text")],
   options: [
     new Option("--file <file>", "Take the text from this file; - is stdin"),

@@ -1,10 +1,16 @@
 /** `memoryd memory delete`: deletes a record, if need be only in the state that was seen. */
 import { Argument, Option } from "commander";
+import { invalidArgument, isMemorydError } from "../../kernel/errors.js";
 import type { CommandSpec } from "../command.js";
 import { callSettings } from "../options.js";
-import { ifUpdateTimeOption, type MemoryClient, nameFrom, preconditionOf, withMemory } from "./records.js";
-
-const absent = "There is no such record here; correct the name, or add --allow-missing.";
+import {
+  ifUpdateTimeOption,
+  type MemoryClient,
+  nameFrom,
+  preconditionOf,
+  recordNotFoundReason,
+  withMemory,
+} from "./records.js";
 
 export const deleteCommand: CommandSpec = {
   description:
@@ -26,14 +32,27 @@ export const deleteCommand: CommandSpec = {
   run: async (invocation) => {
     const { output, isJson, isSet } = invocation;
     const name = nameFrom(invocation.arguments[0]);
+    if (invocation.text("ifUpdateTime") === "absent") {
+      const description =
+        "cannot be absent when something is to be deleted; give the time that you have seen";
+      throw invalidArgument([{ field: "--if-update-time", description }]);
+    }
     const options = preconditionOf(invocation);
-    const allowMissing = isSet("allowMissing");
     const remove = async (memory: MemoryClient): Promise<void> => {
-      await memory.deleteMemory({ name, allowMissing }, options);
+      await memory.deleteMemory({ name }, options);
     };
-    await withMemory(invocation, remove, absent);
+    let isDeleted = true;
+    try {
+      const absent = `There is no record ${name} here; correct the name, or add --allow-missing.`;
+      await withMemory(invocation, remove, absent);
+    } catch (error) {
+      // Asked for without allow_missing, whose answer is the same whether there was one or not.
+      const isAbsent = isMemorydError(error) && error.reason === recordNotFoundReason;
+      if (!isAbsent || !isSet("allowMissing")) throw error;
+      isDeleted = false;
+    }
     if (isJson) await output.json({});
-    else await output.write(`Deleted ${name}.\n`);
+    else await output.write(isDeleted ? `Deleted ${name}.\n` : `There was no record ${name}.\n`);
     return undefined;
   },
 };

@@ -41,6 +41,28 @@ function refFrom(text: string): Ref {
 const typeFrom = (name: string): RecordType | undefined =>
   Object.entries(recordTypes).find(([known]) => known === name)?.[1];
 
+const hasMembers = (value: unknown): value is Record<string, JsonValue> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The contract's spelling of a type or kind that is written as `get` shows it: `plan` for `MEMORY_TYPE_PLAN`. */
+const spelled = (prefix: string, names: object, value: JsonValue | undefined): JsonValue | undefined =>
+  typeof value === "string" && Object.hasOwn(names, value) ? `${prefix}_${value.toUpperCase()}` : value;
+
+/** The record with the short names of the command line replaced; what is no record stays as it is. */
+function withContractNames(json: JsonValue): JsonValue {
+  if (!hasMembers(json)) return json;
+  const replaced = { ...json };
+  const type = spelled("MEMORY_TYPE", recordTypes, json.type);
+  if (type !== undefined) replaced.type = type;
+  if (Array.isArray(json.refs)) {
+    replaced.refs = json.refs.map((ref) => {
+      const kind = hasMembers(ref) ? spelled("MEMORY_REF_KIND", refKinds, ref.kind) : undefined;
+      return hasMembers(ref) && kind !== undefined ? { ...ref, kind } : ref;
+    });
+  }
+  return replaced;
+}
+
 async function readRecordFile(file: string, { input }: Invocation): Promise<Draft> {
   const text = await input.read(file, "--file");
   let json: JsonValue;
@@ -53,9 +75,9 @@ async function readRecordFile(file: string, { input }: Invocation): Promise<Draf
     );
   }
   try {
-    const record = recordFromJson(json);
-    const members = Object.keys(json ?? {});
-    return { record, fields: settableFields.filter((field) => members.includes(field)) };
+    const record = recordFromJson(withContractNames(json));
+    const names = Object.keys(json ?? {});
+    return { record, fields: settableFields.filter((field) => names.includes(field)) };
   } catch (error) {
     const why = error instanceof Error ? error.message : "";
     throw refused("--file", `holds no record (${visibleLine(why)})`);
@@ -70,6 +92,12 @@ async function bodyFrom({ text, input }: Invocation): Promise<string | undefined
   if (file === standardInput && text("file") === standardInput)
     throw refused("--body-file", "and --file cannot both read stdin; name a file for one");
   return input.read(file, "--body-file");
+}
+
+/** The record's name; one that is left out is told apart from one that is no name. */
+function nameOf(name: string | undefined): string {
+  if (name !== undefined && name !== "") return nameFrom(name);
+  throw refused("NAME", "is missing; give it as the argument, or in the record of --file");
 }
 
 /** What the options say, each over what the file says. */
@@ -91,7 +119,7 @@ export async function draftFrom(invocation: Invocation): Promise<Draft> {
   };
   const { record: before } = base ?? {};
   const record = createRecordMessage({
-    name: nameFrom(argument ?? before?.name),
+    name: nameOf(argument ?? before?.name),
     type: given.type ?? before?.type ?? 0,
     refs: [...(given.refs ?? before?.refs ?? [])],
     status: given.status ?? before?.status ?? "",

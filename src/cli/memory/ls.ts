@@ -49,7 +49,12 @@ const allColumns: readonly Column[] = [
 ];
 
 /** Prints pages under one head; a column never gets narrower, so that the pages stand in line. */
-async function printTables(pages: AsyncIterable<Page>, isLong: boolean, output: Output): Promise<number> {
+async function printTables(
+  pages: AsyncIterable<Page>,
+  isLong: boolean,
+  output: Output,
+  workspace: string | undefined,
+): Promise<number> {
   const columns = allColumns.filter((column) => isLong || column.isLong !== true);
   const widths = columns.map(({ title }) => title.length);
   let count = 0;
@@ -66,7 +71,10 @@ async function printTables(pages: AsyncIterable<Page>, isLong: boolean, output: 
     await output.write(tableText([...head, ...rows], fixed));
     count += records.length;
   }
-  if (count === 0) output.note("There are no records in this workspace; memoryd memory put makes one.");
+  if (count === 0) {
+    const where = workspace === undefined ? "the default workspace" : `the workspace ${workspace}`;
+    output.note(`There are no records in ${where}; memoryd memory put makes one.`);
+  }
   return skippedCount;
 }
 
@@ -95,7 +103,7 @@ async function list(invocation: Invocation): Promise<void> {
       await printJson(pages, output);
       return;
     }
-    const skipped = await printTables(pages, isSet("long"), output);
+    const skipped = await printTables(pages, isSet("long"), output, invocation.config().client.workspace);
     if (skipped > 0)
       output.note(
         `${skipped} more cannot be read any longer; memoryd memory put replaces one, delete drops it.`,

@@ -10,17 +10,43 @@
  */
 import { Argument, Option } from "commander";
 import { jsonFromRecord } from "../../client/record-json.js";
-import { isMemorydError, MemorydError } from "../../kernel/errors.js";
+import { invalidArgument, isMemorydError, MemorydError } from "../../kernel/errors.js";
 import { recordTypes, refKinds } from "../../memory/model.js";
 import { type CommandSpec, type Invocation, repeatable } from "../command.js";
 import { callSettings } from "../options.js";
 import { type Draft, draftFrom } from "./draft.js";
-import { ifUpdateTimeOption, type MemoryClient, preconditionOf, withMemory } from "./records.js";
+import {
+  ifUpdateTimeOption,
+  type MemoryClient,
+  preconditionOf,
+  recordNotFoundReason,
+  withMemory,
+} from "./records.js";
 import { countText, timeText, typeText } from "./view.js";
 
 const kinds = Object.keys(refKinds).join(", ");
 
-const absent = "There is no such record here; leave out --no-create to make it, or correct the name.";
+const flagByField: ReadonlyMap<string, string> = new Map([
+  ["name", "NAME"],
+  ["type", "--type"],
+  ["refs", "--ref"],
+  ["status", "--status"],
+  ["body", "--body"],
+  ["references", "--reference"],
+]);
+
+/** Faults of fields in the words of the command line: `memory.refs[2].target` is the third `--ref`. */
+function withFlagsNamed(error: unknown): unknown {
+  if (!isMemorydError(error) || error.code !== "invalid_argument" || error.violations.length === 0)
+    return error;
+  const violations = error.violations.map(({ field, description }) => {
+    const [, name = "", index] = /^memory\.(\w+)(?:\[(\d+)\])?/.exec(field) ?? [];
+    const flag = flagByField.get(name);
+    if (flag === undefined) return { field, description };
+    return { field: index === undefined ? flag : `${flag} (number ${Number(index) + 1})`, description };
+  });
+  return invalidArgument(violations, error.reason);
+}
 
 /**
  * A partial update is refused for a field that it does not name only when there is no record to change, and
@@ -33,9 +59,9 @@ function withAbsenceTold(error: unknown, { record, fields }: Draft): unknown {
   );
   if (!isAbsent) return error;
   return new MemorydError(
-    error.code,
+    "not_found",
     `There is no record ${record.name} to patch, and the given fields do not make one; correct the name, or add --type and --ref.`,
-    { reason: error.reason, violations: error.violations, cause: error },
+    { reason: recordNotFoundReason, cause: error },
   );
 }
 
@@ -93,10 +119,11 @@ export const putCommand: CommandSpec = {
     // Refused before anything is read or a daemon started.
     preconditionOf(invocation);
     const draft = await draftFrom(invocation);
+    const absent = `There is no record ${draft.record.name} here; leave out --no-create to make it, or correct the name.`;
     try {
       await withMemory(invocation, (memory) => write(memory, draft, invocation), absent);
     } catch (error) {
-      throw invocation.isSet("patch") ? withAbsenceTold(error, draft) : error;
+      throw withFlagsNamed(invocation.isSet("patch") ? withAbsenceTold(error, draft) : error);
     }
     return undefined;
   },

@@ -22,7 +22,7 @@ export type RecordsClient = MemorydClients["records"];
 
 const skippedMetadata = "memoryd-skipped-records";
 export const updateTimeMetadata = "memoryd-update-time";
-const recordNotFoundReason = "RECORD_NOT_FOUND";
+export const recordNotFoundReason = "RECORD_NOT_FOUND";
 const sayAfterMs = 1_000;
 
 /** The daemon's error with what is stored now; `absent` speaks of the command's options where it has fields. */

@@ -5,7 +5,7 @@
 import { renameSync, rmSync } from "node:fs";
 import Database from "better-sqlite3";
 import { MemorydError } from "../../kernel/errors.js";
-import { startErrorFrom } from "./errors.js";
+import { damagedReason, startErrorFrom } from "./errors.js";
 import { type Connection, createPrivateFile } from "./open.js";
 
 /** Writes the copy to `target`, replacing nothing that is there before the copy is whole. */
@@ -31,7 +31,7 @@ function checkCopy(file: string): void {
     throw new MemorydError(
       "failed_precondition",
       "The database is damaged, so no whole copy of it can be made: restore an earlier backup.",
-      { reason: "DATABASE_DAMAGED" },
+      { reason: damagedReason },
     );
   } finally {
     copy.close();

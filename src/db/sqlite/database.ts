@@ -7,10 +7,10 @@ import { statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import type { Clock } from "../../kernel/clock.js";
-import { MemorydError } from "../../kernel/errors.js";
+import { isMemorydError, MemorydError } from "../../kernel/errors.js";
 import type { Log } from "../../kernel/log.js";
 import type { Migration } from "../migrate.js";
-import { memorydErrorFromSqlite, startErrorFrom } from "./errors.js";
+import { damagedReason, memorydErrorFromSqlite, startErrorFrom } from "./errors.js";
 import { assertOurs, migrateSqlite } from "./migrate.js";
 import { becomeWriter, type Connection, createPrivateFile, inMemory, openUntouched } from "./open.js";
 import { acquireOwnership, type Ownership } from "./ownership.js";
@@ -25,8 +25,10 @@ import {
 import { createWriter, type Writer } from "./writer.js";
 
 export type SqliteDatabase = {
-  /** The writer's connection, also for point reads: between turns it is never inside a transaction. */
+  /** The writer's connection, to be used within `write` and `read`: between turns it is in no transaction. */
   readonly connection: Connection;
+  /** Runs a synchronous point read on {@link connection}; rejects with an error of ours. */
+  readonly read: <T>(job: () => T) => Promise<T>;
   /**
    * Queues a synchronous job into the group commit. Resolves after the commit is on disk; rejects with what
    * the job threw, or with `unavailable` when it could not be kept, and then nothing of it was written. The
@@ -43,7 +45,10 @@ export type SqliteDatabase = {
   readonly queueDepth: () => number;
   /** Calls back with the number of jobs of each commit. */
   readonly onBatch: (listener: (jobs: number) => void) => void;
-  /** Throws `unavailable` unless the database can be read and written now. */
+  /**
+   * Throws `unavailable` unless the database can be read and written now, and from the first read or write on
+   * that found it damaged: what is whole still answers, and would hide what is not.
+   */
   readonly check: () => Promise<void>;
   /**
    * Leaves nothing in the files of what was deleted or overwritten before; writes wait meanwhile. Throws
@@ -153,16 +158,29 @@ function databaseFrom(opened: Opened, writer: Writer, log: Log): SqliteDatabase 
   const { connection, snapshots, readers } = opened;
   const probe = connection.prepare("select count(*) from memoryd_migrations");
   let closing: Promise<void> | undefined;
+  let damage: MemorydError | undefined;
+
+  const noteDamage = (error: unknown): never => {
+    if (isMemorydError(error) && error.reason === damagedReason) damage ??= error;
+    throw error;
+  };
+  const write = <T>(job: () => T): Promise<T> => writer.write(job).catch(noteDamage);
+  const snapshot = <T>(read: SnapshotRead<T>): Promise<T> => snapshots.snapshot(read).catch(noteDamage);
+  const read = async <T>(job: () => T): Promise<T> => {
+    try {
+      return job();
+    } catch (error) {
+      return noteDamage(memorydErrorFromSqlite(error));
+    }
+  };
 
   async function check(): Promise<void> {
     opened.assertInPlace();
     // A full disk shows only when something is written, and that is worth an fsync only after a fault.
-    await writer.write(writer.fault() === undefined ? () => {} : () => touch(connection));
-    try {
-      probe.get();
-    } catch (error) {
-      throw memorydErrorFromSqlite(error);
-    }
+    await write(writer.fault() === undefined ? () => {} : () => touch(connection));
+    await read(() => probe.get());
+    if (damage === undefined) return;
+    throw new MemorydError("unavailable", damage.message, { reason: damagedReason, cause: damage });
   }
 
   /** Writes pass between two tries, so that a slow reader holds up the answer and nobody else. */
@@ -196,9 +214,10 @@ function databaseFrom(opened: Opened, writer: Writer, log: Log): SqliteDatabase 
 
   return {
     connection,
-    write: writer.write,
-    snapshot: snapshots.snapshot,
-    readAside: readers.readAside,
+    read,
+    write,
+    snapshot,
+    readAside: (question) => readers.readAside(question).catch(noteDamage),
     sizeBytes: opened.sizeBytes,
     queueDepth: writer.queueDepth,
     onBatch: writer.onBatch,

@@ -6,6 +6,8 @@
 import Database from "better-sqlite3";
 import { type ErrorCode, isMemorydError, MemorydError } from "../../kernel/errors.js";
 
+export const damagedReason = "DATABASE_DAMAGED";
+
 type Fault = { readonly code: ErrorCode; readonly reason: string; readonly message: string };
 
 /** By primary result code; an extended code such as SQLITE_IOERR_WRITE counts as its primary one. */
@@ -42,12 +44,12 @@ const faults: Readonly<Record<string, Fault>> = {
   },
   SQLITE_CORRUPT: {
     code: "internal",
-    reason: "DATABASE_DAMAGED",
+    reason: damagedReason,
     message: "The database of the daemon is damaged: stop the daemon and restore a backup.",
   },
   SQLITE_NOTADB: {
     code: "internal",
-    reason: "DATABASE_DAMAGED",
+    reason: damagedReason,
     message: "The database of the daemon was overwritten: stop the daemon and restore a backup.",
   },
 };
