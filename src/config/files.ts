@@ -52,8 +52,9 @@ function making<T>(path: string, make: () => T): T {
     const isInTheWay = /^(?:EEXIST|ENOTDIR)$/.test(errorCodeOf(cause) ?? "");
     const obstacle = isInTheWay ? fileInTheWayOf(path) : undefined;
     if (obstacle !== undefined) {
-      const message = `${obstacle} is a file, where memoryd needs a folder; name another place.`;
-      throw new MemorydError("failed_precondition", message, { reason: "FOLDER_IS_FILE", cause });
+      const what = obstacle === path ? "" : `${path} cannot be made: `;
+      const message = `${what}${obstacle} is a file, where memoryd needs a folder; name another place.`;
+      throw new MemorydError("failed_precondition", message, { reason: "FOLDER_NOT_WRITABLE", cause });
     }
     const message = `${path} cannot be made (${errorCodeOf(cause) ?? "unknown fault"}): you must be able to write to its folder.`;
     throw new MemorydError("failed_precondition", message, { reason: "FOLDER_NOT_WRITABLE", cause });
