@@ -3,8 +3,9 @@
  * here with its reason and run expecting failure; none is known.
  *
  * Each group was seen red with its promise broken in the engine: a text that is indexed once and never again,
- * the workspace left out of the question, unreadable rows among the hits, filters after the limit, a total of
- * the page alone, hits by name alone, and scores of terms from the whole query.
+ * the workspace left out of the question, unreadable rows among the hits, a total of the page alone, hits by
+ * name alone, a status or the end of a folder left out of the filters, a place without its name, and scores of
+ * terms from the whole query.
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
