@@ -15,9 +15,11 @@ import { type Discovery, readDiscovery, type StartFailure, writeStartFailure } f
 import { readEnvironment } from "./config/env.js";
 import { assertAppendable, ensurePrivateFolder } from "./config/files.js";
 import { type Config, loadConfig } from "./config/load.js";
+import { progressFileOf } from "./config/progress.js";
 import { ensureOperatorToken } from "./config/token.js";
 import { memorydVersion } from "./config/version.js";
-import { openSqliteStorages } from "./engines/sqlite.js";
+import { backUpDaily, listBackups, startDailyBackups } from "./engines/backups.js";
+import { backUpSqlite, openSqliteStorages } from "./engines/sqlite.js";
 import type { Storages } from "./engines/storages.js";
 import { createTreeReader } from "./engines/tree.js";
 import type { Caller } from "./kernel/caller.js";
@@ -43,7 +45,12 @@ import { startTracing } from "./server/tracing.js";
 import { createCallInterceptor } from "./wire/connect.js";
 import { connectErrorFrom } from "./wire/errors.js";
 
-export type AppOptions = { readonly log?: Log; readonly clock?: Clock };
+export type AppOptions = {
+  readonly log?: Log;
+  readonly clock?: Clock;
+  /** Where the daemon notes how far its database has come, to notice one that was put back (daemon.md D30). */
+  readonly progressFile?: string | undefined;
+};
 
 /** memoryd without a listener. Close it, or hold it with `await using`. */
 export type App = AsyncDisposable & {
@@ -94,11 +101,12 @@ async function indexRest(storages: Storages, log: Log): Promise<void> {
  */
 export async function createApp(
   config: Config = loadConfig(),
-  { log = silentLog, clock = systemClock }: AppOptions = {},
+  { log = silentLog, clock = systemClock, progressFile }: AppOptions = {},
 ): Promise<App> {
   const storages = await openSqliteStorages({
     databaseUrl: config.database.url,
     backupsDir: config.paths.backupsDir,
+    progressFile,
     version: memorydVersion,
     log,
     clock,
@@ -208,7 +216,29 @@ async function statusOf(app: App, instance: Discovery): Promise<Readonly<Record<
     uptimeSeconds: Math.floor(process.uptime()),
     engine: app.storages.engine,
     databaseBytes: app.storages.sizeBytes(),
+    lastBackup: lastBackupTime(app.config),
     memory: await app.memory.counts(),
+  };
+}
+
+/** Of the newest copy in the backups folder; null when there is none. */
+function lastBackupTime({ paths }: Config): string | null {
+  const [newest] = listBackups(paths.backupsDir);
+  return newest === undefined ? null : new Date(newest.atMs).toISOString();
+}
+
+/** The daemon's own backups, from now on; answers how to end them, which ends a copy that is being made. */
+function startBackups({ paths, backup }: Config, log: Log): () => void {
+  const { databaseFile: file, backupsDir: folder } = paths;
+  if (file === undefined || !backup.daily) return () => {};
+  const stop = new AbortController();
+  const { signal } = stop;
+  const copyTo = (target: string) => backUpSqlite({ file, target, replaces: false, signal });
+  const round = () => backUpDaily({ folder, keep: backup.keep, copyTo, clock: systemClock, log });
+  const forget = startDailyBackups(round, log);
+  return () => {
+    forget();
+    stop.abort();
   };
 }
 
@@ -226,7 +256,9 @@ async function runWithLog(config: Config, log: Log, onReady: (ready: ReadyDaemon
   ensurePrivateFolder(paths.dataDir);
   ensurePrivateFolder(paths.stateDir);
   const operatorToken = access.insecureNoAuth ? undefined : ensureOperatorToken(paths.tokenFile);
-  const app = await createApp(config, { log }).catch((error: unknown) => {
+  const { databaseFile, stateDir } = paths;
+  const progressFile = databaseFile === undefined ? undefined : progressFileOf(stateDir, databaseFile);
+  const app = await createApp(config, { log, progressFile }).catch((error: unknown) => {
     throw namingOwner(error, config);
   });
   const tracing = environment.wantsTraces ? await startTracing(memorydVersion, log) : undefined;
@@ -241,7 +273,9 @@ async function runWithLog(config: Config, log: Log, onReady: (ready: ReadyDaemon
     instance,
     ...(access.insecureNoAuth ? { withoutToken: true } : {}),
   });
+  let stopBackups = (): void => {};
   const closeApp = async (): Promise<void> => {
+    stopBackups();
     await tracing?.close();
     await app.close();
   };
@@ -284,7 +318,10 @@ async function runWithLog(config: Config, log: Log, onReady: (ready: ReadyDaemon
     server,
     discovery: describe(),
     closeStorage: closeApp,
-    onReady: ({ url, socket, pid, version }) => onReady({ url, socket, pid, version }),
+    onReady: ({ url, socket, pid, version }) => {
+      onReady({ url, socket, pid, version });
+      stopBackups = startBackups(config, log);
+    },
     parentProcessId: environment.parentProcessId,
   });
 }

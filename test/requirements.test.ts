@@ -124,8 +124,8 @@ describe("the vectors of the memory specification", () => {
 });
 
 describe("the rules of the daemon", () => {
-  test("D1 to D23 and D26 to D29 are listed once each", () => {
-    const expected = ids("D", [...fromTo(1, 23), ...fromTo(26, 29)]);
+  test("D1 to D23 and D26 to D30 are listed once each", () => {
+    const expected = ids("D", [...fromTo(1, 23), ...fromTo(26, 30)]);
     expect(sorted(daemonRules).map(({ id }) => id)).toEqual(expected);
   });
 

@@ -20,3 +20,6 @@ export function listenForInterrupt(): Interrupt {
   for (const signal of signals) process.on(signal, onSignal);
   return { signal: controller.signal, [Symbol.dispose]: forget };
 }
+
+/** What a shell makes of a program that Ctrl-C ended. */
+export const interruptedCode = 130;

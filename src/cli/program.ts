@@ -31,6 +31,16 @@ const root: CommandGroup = {
       load: async () => (await import("./doctor/command.js")).doctorCommand,
     },
     {
+      name: "backup",
+      summary: "Write a checked copy of the database, also while the daemon serves",
+      load: async () => (await import("./backup.js")).backupCommand,
+    },
+    {
+      name: "restore",
+      summary: "Put a copy back while no daemon runs",
+      load: async () => (await import("./restore.js")).restoreCommand,
+    },
+    {
       name: "token",
       summary: "The token that programs send to the daemon",
       load: async () => (await import("./token.js")).tokenGroup,

@@ -12,6 +12,10 @@ import {
   IssueSchema,
   type RecordRevision,
   RecordRevisionSchema,
+  type SearchHit,
+  type SearchRecordsRequestSchema,
+  type SearchRecordsResponse,
+  SearchRecordsResponseSchema,
   type WatchRecordsResponse,
   WatchRecordsResponseSchema,
   type Workspace,
@@ -36,6 +40,13 @@ export type WorkspaceMessage = Workspace;
 
 /** One thing that is wrong with a record. */
 export type IssueMessage = Issue;
+
+/** What a search asks for. */
+export type SearchRequestMessage = MessageInitShape<typeof SearchRecordsRequestSchema>;
+
+/** What a search answers, and one of its hits. */
+export type SearchMessage = SearchRecordsResponse;
+export type SearchHitMessage = SearchHit;
 
 /** One message of a watch. */
 export type WatchMessage = WatchRecordsResponse;
@@ -62,6 +73,9 @@ export const jsonFromCursor = (cursor: CursorMessage): JsonValue => toJson(Curso
 
 export const jsonFromWorkspace = (workspace: WorkspaceMessage): JsonValue =>
   toJson(WorkspaceSchema, workspace);
+
+export const jsonFromSearch = (answer: SearchMessage): JsonValue =>
+  toJson(SearchRecordsResponseSchema, answer);
 
 export const jsonFromWatch = (message: WatchMessage): JsonValue =>
   toJson(WatchRecordsResponseSchema, message);

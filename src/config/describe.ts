@@ -11,7 +11,7 @@ export const hiddenSecret = "***";
 export type DescribedOption = { readonly key: OptionKey; readonly value: unknown; readonly help: string };
 
 function valuesOf(config: Config): Readonly<Record<OptionKey, unknown>> {
-  const { paths, database, listen, access, tls, memory, log, daemon, client } = config;
+  const { paths, database, listen, access, tls, memory, backup, log, daemon, client } = config;
   const host = listen.host.includes(":") ? `[${listen.host}]` : listen.host;
   return {
     data_dir: paths.instanceDir ?? paths.dataDir,
@@ -32,6 +32,8 @@ function valuesOf(config: Config): Readonly<Record<OptionKey, unknown>> {
     "memory.revisions_per_record": memory.revisionsPerRecord,
     "memory.deleted_keep_days": memory.deletedKeepDays,
     "memory.pin_workspace": memory.pinWorkspace,
+    "backup.daily": backup.daily,
+    "backup.keep": backup.keep,
     "log.level": log.level,
     "log.format": log.format,
     "log.file": log.file,

@@ -45,6 +45,11 @@ export type Config = {
     /** Whether clients keep a derived workspace's name with the repository. */
     readonly pinWorkspace: boolean;
   };
+  readonly backup: {
+    readonly daily: boolean;
+    /** Daily copies that stay; 1 at least. */
+    readonly keep: number;
+  };
   readonly log: {
     readonly level: OptionValues["log.level"];
     readonly format: OptionValues["log.format"];
@@ -133,6 +138,7 @@ function configFrom(values: OptionValues, paths: Paths, isDefaultAddress: boolea
       deletedKeepDays: values["memory.deleted_keep_days"],
       pinWorkspace: values["memory.pin_workspace"],
     },
+    backup: { daily: values["backup.daily"], keep: values["backup.keep"] },
     log: { level: values["log.level"], format: values["log.format"], file: values["log.file"] },
     daemon: {
       idleExitSeconds: values["daemon.idle_exit_seconds"],

@@ -34,9 +34,12 @@ function fill(folder: string): void {
       .prepare("insert into memory_workspaces values ('default', 'epoch', ?, 0, ?, 1, 1)")
       .run(records, records);
     const record = database.prepare(
-      "insert into memory_records values (?, 'default', ?, 2, '', ?, ?, ?, ?, 'ada', '')",
+      `insert into memory_records (rid, workspace, name, type, status, body, created_ms, updated_ms, revision, writer_user, writer_agent)
+       values (?, 'default', ?, 2, '', ?, ?, ?, ?, 'ada', '')`,
     );
-    const ref = database.prepare("insert into memory_refs values ('default', ?, 0, 2, 'a')");
+    const ref = database.prepare(
+      "insert into memory_refs (workspace, name, ordinal, kind, target) values ('default', ?, 0, 2, 'a')",
+    );
     const revision = database.prepare(
       "insert into memory_revisions values ('default', ?, ?, 1, ?, 'ada', '', ?)",
     );

@@ -17,10 +17,15 @@ type JsonObject = { readonly [key: string]: JsonValue };
 export type Step = {
   /** The machine's time from here on. */
   readonly clock?: string;
-  /** A method; or one of the two short forms `put` and `names`. */
+  /** A method; or one of the short forms `put`, `names` and `search`. */
   readonly call?: string;
   readonly put?: JsonValue;
   readonly names?: JsonValue;
+  readonly search?: JsonValue;
+  readonly found?: JsonValue;
+  readonly ranked?: JsonValue;
+  readonly total?: number;
+  readonly words?: JsonValue;
   readonly request?: JsonValue;
   readonly wire?: "binary";
   readonly maskPaths?: JsonValue;
@@ -157,6 +162,10 @@ function spelledOut(step: Step): Step {
   if (step.put !== undefined) {
     return { ...step, call: "UpdateMemory", request: { memory: step.put, allowMissing: true } };
   }
+  if (step.search !== undefined) {
+    const isRequest = isObject(step.search) && !("$text" in step.search);
+    return { ...step, call: "SearchRecords", request: isRequest ? step.search : { query: step.search } };
+  }
   return step.names === undefined ? step : { ...step, call: "ListMemories", request: {} };
 }
 
@@ -210,11 +219,29 @@ function checkRefusal(step: Step, answer: Answer, { filled, expected }: Bindings
   for (const word of step.untold ?? []) expect(words).not.toContain(asText(filled(word)));
 }
 
+type SearchJson = {
+  readonly hits?: readonly { readonly record: { readonly memory: { readonly name: string } } }[];
+  readonly totalSize?: number;
+  readonly words?: readonly string[];
+};
+
+function checkSearch(step: Step, json: JsonValue, { filled }: Bindings): void {
+  const { hits = [], totalSize = 0, words = [] } = json as SearchJson;
+  const names = hits.map(({ record }) => record.memory.name);
+  if (step.ranked !== undefined) expect(names).toEqual(filled(step.ranked));
+  if (step.found !== undefined)
+    expect([...names].sort()).toEqual([...(filled(step.found) as string[])].sort());
+  if (step.total !== undefined) expect(totalSize).toBe(step.total);
+  if (step.words !== undefined) expect(words).toEqual(filled(step.words));
+}
+
 function checkAnswer(step: Step, answer: Answer, { filled, expected }: Bindings): void {
   const json = jsonOf(step, answer);
   if (step.names !== undefined) {
     const { memories = [] } = json as { memories?: { name: string }[] };
     expect(memories.map(({ name }) => name)).toEqual(filled(step.names));
+  } else if (step.search !== undefined) {
+    checkSearch(step, json, { filled, expected });
   } else if (step.answer !== undefined) {
     expect(json).toEqual(expected(step.answer, json));
   }

@@ -1,6 +1,6 @@
 /**
- * The daemon's rules D1–D23 and D26–D29: proven whole, or proven but for what waits. D24, D25 (users, teams,
- * tokens) and D30 (backup and restore) come whole with `projects` and `records` and are not listed.
+ * The daemon's rules D1–D23 and D26–D30: proven whole, or proven but for what waits. D24 and
+ * D25 (users, teams, tokens) come whole with `projects` and are not listed.
  */
 import { rules } from "./types.js";
 
@@ -14,10 +14,7 @@ export const daemonRules = rules({
   D7: { records: "searches and other long queries are aborted at once by the second signal" },
   D8: undefined,
   D9: { records: "a text index is not rebuilt before ready", recall: "no model is loaded before ready" },
-  D10: {
-    records: "status tells of the last backup",
-    recall: "status tells of pending embeddings",
-  },
+  D10: { recall: "status tells of pending embeddings" },
   D11: undefined,
   D12: {
     projects: "REST on the same port",
@@ -43,4 +40,9 @@ export const daemonRules = rules({
   D27: undefined,
   D28: { postgres: "contracts on the PostgreSQL binaries of an npm package or at TEST_POSTGRES_URL" },
   D29: { console: "the package carries the built page" },
+  D30: {
+    postgres: "both commands name PostgreSQL's own tools",
+    stores: "stores get new epochs too",
+    sync: "a synced directory claims anew after a restore",
+  },
 });

@@ -12,6 +12,7 @@ import type { Output } from "../output.js";
 import { isOwned } from "../owner.js";
 import { tableText } from "../table.js";
 import { visibleLine } from "../visible.js";
+import { examineBackups } from "./backups.js";
 import { examineDaemon, examineDatabase, examineDiscovery, examineNamedDaemon } from "./daemon.js";
 import { examinePort, examineSocket } from "./doors.js";
 import { examineFiles, examineFolders, examineToken } from "./files.js";
@@ -37,6 +38,7 @@ const examinations: Readonly<Record<string, Examination>> = {
   token: examineToken,
   disk: examineDisk,
   database: examineDatabase,
+  backups: examineBackups,
   daemon: examineDaemon,
   discovery: examineDiscovery,
   socket: examineSocket,

@@ -47,6 +47,11 @@ export const memoryGroup: CommandGroup = {
       load: async () => (await import("./delete.js")).deleteCommand,
     },
     {
+      name: "search",
+      summary: "Find records by words and filters",
+      load: async () => (await import("./search.js")).searchCommand,
+    },
+    {
       name: "log",
       summary: "List the kept states of a record, or of the cursor",
       load: async () => (await import("./log.js")).logCommand,

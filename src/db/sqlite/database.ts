@@ -55,8 +55,11 @@ export type SqliteDatabase = {
    * `unavailable` when the disk refuses, or when readers held on to the log for too long.
    */
   readonly scrub: () => Promise<void>;
-  /** Answers what is queued, empties the log into the file, closes, and lets go of the ownership last. */
-  readonly close: () => Promise<void>;
+  /**
+   * Answers what is queued, calls `lastUse`, which may still read, empties the log into the file, closes, and
+   * lets go of the ownership last.
+   */
+  readonly close: (lastUse?: () => void) => Promise<void>;
 };
 
 /** A little longer than the longest read. */
@@ -198,9 +201,10 @@ function databaseFrom(opened: Opened, writer: Writer, log: Log): SqliteDatabase 
     }
   }
 
-  async function close(): Promise<void> {
+  async function close(lastUse?: () => void): Promise<void> {
     await writer.close();
     snapshots.close();
+    lastUse?.();
     await readers.close();
     try {
       connection.pragma("wal_checkpoint(TRUNCATE)");
@@ -223,8 +227,8 @@ function databaseFrom(opened: Opened, writer: Writer, log: Log): SqliteDatabase 
     onBatch: writer.onBatch,
     check,
     scrub,
-    close: () => {
-      closing ??= close();
+    close: (lastUse) => {
+      closing ??= close(lastUse);
       return closing;
     },
   };
