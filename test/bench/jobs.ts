@@ -44,3 +44,39 @@ export type Comparison = {
 };
 
 export type GroupCommitAnswer = { readonly fsync: Latencies; readonly comparisons: readonly Comparison[] };
+
+export type RecordsJob = {
+  readonly folder: string;
+  readonly rounds: number;
+  readonly warmUpMs: number;
+  readonly measureMs: number;
+  readonly searchSizes: readonly number[];
+  readonly watchedWrites: number;
+};
+
+export const searches = ["a rare word", "a common word", "a two-word name"] as const;
+
+export type SearchComparison = {
+  readonly search: (typeof searches)[number];
+  readonly records: number;
+  readonly searched: Rate;
+  /** The same word by `like` over all records. */
+  readonly scanned: Rate;
+};
+
+/** The fastest of the rounds each. */
+export type VerifyTimes = { readonly coldMs: number; readonly warmMs: number; readonly readMs: number };
+export type WatchTimes = { readonly write: Latencies; readonly receipt: Latencies };
+export type FilesTimes = {
+  readonly exportMs: number;
+  readonly listMs: number;
+  readonly importMs: number;
+  readonly writeMs: number;
+};
+
+export type RecordsAnswer = {
+  readonly comparisons: readonly SearchComparison[];
+  readonly verify: VerifyTimes;
+  readonly watch: WatchTimes;
+  readonly files: FilesTimes;
+};

@@ -19,6 +19,15 @@ test("it measures the limits in processes of their own and prints them as tables
   expect(stderr).toContain("bench: round 1 of 1: empty answer, node:http, 64 clients");
 });
 
+test("it measures the calls on records beside the plainest way to their answers", () => {
+  const { status, stdout, stderr } = bench("--quick", "--seconds", "0.02", "--only", "records");
+  expect(status, stderr).toBe(0);
+  expect(stdout).toMatch(/^\| a two-word name \| +1,000 \| /m);
+  expect(stdout).toMatch(/^\| 1,000 refs verified, warm +\| the same, cold +\| /m);
+  expect(stdout).toMatch(/^\| change received, p99 +\| its write, p99 +\| /m);
+  expect(stdout).toMatch(/^\| 1,000 records imported +\| /m);
+});
+
 test("what it does not know it refuses with its usage, and tables of a partial run are not for the document", () => {
   const unknown = bench("--only", "sync");
   expect(unknown.status).toBe(2);

@@ -10,6 +10,7 @@ import { describeMachine, type MemoryInUse, measureFsync } from "./machine.js";
 import { type Options, optionsFrom, type Part, UsageError, usage } from "./options.js";
 import { print, say } from "./output.js";
 import { measureGroupCommit } from "./parts/group-commit.js";
+import { measureRecords } from "./parts/records.js";
 import { measureServing } from "./parts/serving.js";
 import { measureStartUp } from "./parts/start-up.js";
 import { runScript } from "./processes.js";
@@ -48,6 +49,7 @@ async function run(options: Options, args: readonly string[]): Promise<void> {
 
   report(machineSection(options, args));
   if (isAsked("group-commit")) for (const section of await measureGroupCommit(options)) report(section);
+  if (isAsked("records")) for (const section of await measureRecords(options)) report(section);
   const large = isAsked("daemon", "start-up") ? await seed(options) : "";
   let memory: MemoryInUse | undefined;
   if (isAsked("platform", "storage", "daemon")) {

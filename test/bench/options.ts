@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 
 /** What can be asked for by `--only`; the rest is left out. */
-export const parts = ["platform", "storage", "daemon", "group-commit", "start-up"] as const;
+export const parts = ["platform", "storage", "daemon", "group-commit", "records", "start-up"] as const;
 
 export type Part = (typeof parts)[number];
 
@@ -18,6 +18,9 @@ export type Options = {
   readonly records: number;
   readonly startsEach: number;
   readonly fsyncs: number;
+  /** Records of each database that is searched. */
+  readonly searchSizes: readonly number[];
+  readonly watchedWrites: number;
   readonly isSlowFsync: boolean;
   readonly isWrite: boolean;
   /** The folder whose disk is measured. */
@@ -82,6 +85,8 @@ export function optionsFrom(args: readonly string[]): Options {
     records: isQuick ? 10_000 : 100_000,
     startsEach: isQuick ? 2 : 9,
     fsyncs: isQuick ? 100 : 1_000,
+    searchSizes: isQuick ? [100, 1_000] : [100, 1_000, 10_000],
+    watchedWrites: isQuick ? 100 : 1_000,
     isSlowFsync: values["slow-fsync"],
     isWrite,
     folder: resolve(values.dir),
