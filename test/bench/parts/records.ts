@@ -57,7 +57,7 @@ function othersSection(
     notes: [
       "ratio is the time over that of what it stands beside",
       "cold is a tree that nothing is remembered of; the operating system has the files in memory all the time",
-      `receipt counts from the answer of a write to the watch that receives it, over ${job.watchedWrites} writes`,
+      `receipt counts from the answer of a write to the watch that receives it, over ${job.watchedWrites.toLocaleString("en-US")} writes`,
       `the fastest of ${job.rounds} rounds, but for the watch`,
       `load average before: ${loadBefore}; after: ${loadAverage()}`,
     ],

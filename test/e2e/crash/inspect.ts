@@ -7,6 +7,7 @@ import { copyFileSync, existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { expect } from "vitest";
+import { tokensFromText } from "../../../src/text/tokens.js";
 import { type Acknowledged, type Ledger, partsOf, type Write } from "./ledger.js";
 
 /** The text of each record by name, and of the cursor by the empty name. */
@@ -84,6 +85,26 @@ function recordsIn(database: Database.Database, workspace: string) {
   return rows.map(({ name, status, revision, updated_ms }) => ({ name, text: status, revision, updated_ms }));
 }
 
+/** The index holds the words of each record's text, and has a row for each record and none else. */
+function checkIndex(database: Database.Database): void {
+  const rids = (sql: string): unknown[] => database.prepare(sql).pluck().all();
+  expect(rids("select id from memory_search_docsize order by id")).toEqual(
+    rids("select rid from memory_records order by rid"),
+  );
+  database.exec("insert into memory_search (memory_search) values ('integrity-check')");
+  const has = database
+    .prepare("select count(*) from memory_search where memory_search match ? and rowid = cast(? as integer)")
+    .pluck();
+  const records = database.prepare("select rid, status from memory_records").all() as {
+    rid: number;
+    status: string;
+  }[];
+  for (const { rid, status } of records) {
+    const tokens = tokensFromText(status).exact.join(" ");
+    expect({ status, rows: has.get(`{status} : "${tokens}"`, rid) }).toEqual({ status, rows: 1 });
+  }
+}
+
 /** Record or cursor, and the newest revision of its name, are of the same write; a deleted name has neither. */
 function checkNewest(database: Database.Database, workspace: string): Stored {
   const cursors = database
@@ -135,6 +156,7 @@ export function inspect(folder: string, ledger: Ledger, before: Inspected | unde
   try {
     expect(database.pragma("integrity_check", { simple: true })).toBe("ok");
     expect(database.pragma("foreign_key_check")).toEqual([]);
+    checkIndex(database);
     const workspaces = database
       .prepare("select workspace, position, record_count count from memory_workspaces")
       .all() as { workspace: string; position: number; count: number }[];
