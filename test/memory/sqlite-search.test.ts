@@ -1,9 +1,17 @@
 /** The contract of search on SQLite, and what holds for this engine alone. */
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import type { Migration } from "../../src/db/migrate.js";
+import { openSqliteDatabase } from "../../src/db/sqlite/database.js";
+import { systemClock } from "../../src/kernel/clock.js";
+import { silentLog } from "../../src/kernel/log.js";
+import { targetFilterFrom } from "../../src/memory/refs-path.js";
+import { memoryMigrations } from "../../src/memory/schema.js";
 import { createSqliteMemoryStorage } from "../../src/memory/sqlite.js";
 import { queryFromText } from "../../src/text/query.js";
 import { memorySearchContract } from "../contracts/memory-search.js";
+import { temporaryFolder } from "../support/folder.js";
 import { engines } from "./door.js";
 import { probeOf } from "./probe.js";
 import { decisionFields, oneTo } from "./records.js";
@@ -113,6 +121,32 @@ describe.each(engines)("the index on %s", (engine) => {
     );
     expect(await found(stack, "walrus")).toEqual(["a"]);
   });
+});
+
+test("a database from before there was an index is indexed once it is open", async () => {
+  const file = join(temporaryFolder(), "memoryd.db");
+  const open = (migrations: readonly Migration[]) =>
+    openSqliteDatabase({ file, migrations, version: "1.0.0", log: silentLog, clock: systemClock });
+  const before = await open(memoryMigrations.slice(0, 3));
+  before.connection.exec(`
+    insert into memory_workspaces values ('here', 'e', 2, 0, 2, 1, 2);
+    insert into memory_records (workspace, name, type, status, body, created_ms, updated_ms, revision,
+      writer_user, writer_agent) values
+      ('here', 'a', 2, ' DONE', 'a walrus', 1, 1, 1, 'ana', ''), ('here', 'broken', 9, '', 'a walrus', 2, 2, 2, 'ana', '');
+    insert into memory_refs (workspace, name, ordinal, kind, target) values ('here', 'a', 0, 5, './docs/a.md:3');`);
+  await before.close();
+  const database = await open(memoryMigrations);
+  try {
+    const storage = createSqliteMemoryStorage(database, { revisionsPerRecord: 10 }, systemClock);
+    const query = queryFromText("walrus");
+    const terms = query.kind === "keyword" ? query.terms : [];
+    const filters = { ...noFilters, statuses: ["done"], target: targetFilterFrom("docs/") };
+    const request = { terms, filters, place: { skip: 0 }, limit: 10, explain: false };
+    expect(await storage.search(scope, request)).toMatchObject({ totalCount: 1, hits: [{ name: "a" }] });
+    expect(await storage.indexRest()).toBe(2);
+  } finally {
+    await database.close();
+  }
 });
 
 test("MV61 the words of an old text are in no file once its redaction is answered", async () => {
