@@ -36,6 +36,9 @@ type Http2Case = {
 };
 
 const hasStatus = (status: number) => (answer: Http2Answer) => expect(answer.status).toBe(status);
+/** Where a newer Node knows that no authority looks so, its HTTP/2 resets the stream before we see it. */
+const isTurnedAway = (answer: Http2Answer) =>
+  expect(answer).toMatchObject(answer.isBroken ? { status: undefined } : { status: 400 });
 const hasGrpcStatus = (status: number, reason: RegExp) => (answer: Http2Answer) => {
   expect(answer.status).toBe(200);
   const told = { ...answer.headers, ...answer.trailers };
@@ -47,7 +50,7 @@ const http2Cases: readonly Http2Case[] = [
   ...["[", "%2Ftmp%2Fx.sock", "user@localhost", "localhost:99999"].map((authority) => ({
     name: `:authority ${authority}`,
     headers: { ":authority": authority, "content-type": "application/json" },
-    check: hasStatus(400),
+    check: isTurnedAway,
   })),
   { name: ":authority of somebody else", headers: { ":authority": "evil.example" }, check: hasStatus(403) },
   {
