@@ -35,6 +35,16 @@ export const fieldsOf = (index: number, mark: string): RecordFields => ({
   references: [recordName((index * 7) % recordsPerWorkspace)],
 });
 
+/** Goes round so many things, each once, but never from one to its neighbour, which would lie on the same page. */
+export function createTurns(count: number): () => number {
+  const stride = 617;
+  let turn = 0;
+  return () => {
+    turn = (turn + stride) % count;
+    return turn;
+  };
+}
+
 /** Marks of one length, none like another within a run. */
 export function createMarks(): () => string {
   let count = 0;

@@ -22,6 +22,7 @@ import {
 } from "../../../gen/magus/memory/v1/memory_pb.js";
 import {
   createMarks,
+  createTurns,
   cursorText,
   fieldsOf,
   largeWorkspace,
@@ -75,16 +76,16 @@ function assertLength(answer: Buffer, expected: number, method: string): void {
 
 // Never begun anew within a run: what an update writes must differ from what is stored.
 const nextMark = createMarks();
-let updates = 0;
+const nextIndex = createTurns(writtenNames);
 
 function updating({ encode }: Codec): Operation {
   const path = pathOf("UpdateMemory");
   return {
     once: async (caller) => {
-      updates = (updates + 1) % writtenNames;
+      const index = nextIndex();
       const mark = nextMark();
-      const { refs, references, ...fields } = fieldsOf(updates, mark);
-      const memory = { name: recordName(updates), ...fields, refs: [...refs], references: [...references] };
+      const { refs, references, ...fields } = fieldsOf(index, mark);
+      const memory = { name: recordName(index), ...fields, refs: [...refs], references: [...references] };
       const answer = await caller.call(
         path,
         encode(UpdateMemoryRequestSchema, { memory, allowMissing: true }),

@@ -24,7 +24,7 @@ import { measureFsync } from "../machine.js";
 import { say } from "../output.js";
 import { answerJob } from "../processes.js";
 import { best, type Rate } from "../statistics.js";
-import { createMarks, fieldsOf, recordName, writtenNames } from "../workload.js";
+import { createMarks, createTurns, fieldsOf, recordName, writtenNames } from "../workload.js";
 
 type Write = SqliteDatabase["write"];
 type Writing = () => Promise<unknown>;
@@ -50,11 +50,7 @@ const rowStep = {
 };
 
 const nextMark = createMarks();
-let turn = 0;
-const nextIndex = (): number => {
-  turn = (turn + 1) % writtenNames;
-  return turn;
-};
+const nextIndex = createTurns(writtenNames);
 
 function rowWriting(database: SqliteDatabase, write: Write): Writing {
   const put = database.connection.prepare<[string, string]>(
