@@ -1,5 +1,5 @@
 /**
- * What a daemon never tells (daemon.md D16; memory.md M10 and, as far as doors exist, MV68): stored text, what was
+ * What a daemon never tells (daemon.md D16; memory.md M10, and MV68 at the doors that exist): stored text, what was
  * sent and refused, and tokens appear in no log line of any level, in no metric and in no error.
  */
 import { readFileSync } from "node:fs";
@@ -26,7 +26,11 @@ const record = {
   body: secret("body"),
 };
 
+const recordService = "memoryd.records.v1.RecordService";
+
 type Sent = {
+  /** `magus.memory.v1.MemoryService` when left out. */
+  readonly service?: string;
   readonly method: string;
   readonly body: string | Uint8Array;
   readonly headers?: Record<string, string>;
@@ -39,11 +43,44 @@ const sent = (method: string, message: unknown, headers: Record<string, string> 
 const refusedRecord = (fields: object): Sent =>
   sent("UpdateMemory", { memory: { ...record, ...fields }, allowMissing: true });
 
+const sentToRecords = (method: string, message: unknown): Sent => ({
+  ...sent(method, message),
+  service: recordService,
+});
+const file = (path: string, text: string) => ({ path, content: Buffer.from(text).toString("base64") });
+const importedFile = [
+  "---",
+  "name: imported",
+  "type: plan",
+  `status: ${mark}-status`,
+  "refs:",
+  "  - kind: doc",
+  `    target: ${JSON.stringify(secret("target"))}`,
+  `note: ${JSON.stringify(secret("note"))}`,
+  "---",
+  "",
+  secret("body"),
+].join("\n");
+
 const answered: readonly Sent[] = [
   sent("UpdateMemory", { memory: record, allowMissing: true }),
   sent("UpdateCursor", { content: secret("cursor") }),
   sent("ListMemories", {}),
   sent("GetCursor", {}),
+  sentToRecords("ImportRecords", {
+    files: [file("imported.md", importedFile), file("broken.md", `---\n${secret("yaml")}: [`)],
+  }),
+  sentToRecords("GetRecord", { name: "imported", checkRefs: true }),
+  sentToRecords("BatchGetRecords", { names: ["kept", "gone"] }),
+  sentToRecords("SearchRecords", { query: secret("query"), explain: true, statuses: [`${mark}-status`] }),
+  sentToRecords("SearchRecords", { query: mark, refTarget: secret("target"), checkRefs: true }),
+  sentToRecords("VerifyRecords", { checkRefs: true }),
+  sentToRecords("ListRecordRevisions", { name: "kept" }),
+  sentToRecords("ListCursorRevisions", {}),
+  sent("DeleteMemory", { name: "imported" }),
+  sentToRecords("RestoreRecord", { name: "imported" }),
+  sentToRecords("RedactRecordRevisions", { name: "imported" }),
+  sentToRecords("ListWorkspaces", {}),
 ];
 
 const binary = toBinary(
@@ -70,6 +107,21 @@ const refused: readonly Sent[] = [
   sent("UpdateCursor", { content: { [mark]: mark } }),
   sent("UpdateMemory", { memory: record }, { "memoryd-root": mark }),
   sent("UpdateCursor", { content: `${secret("cursor")}\u0000` }),
+  sentToRecords("GetRecord", { name: secret("name") }),
+  sentToRecords("GetRecord", { name: "kept", view: mark, checkRefs: mark }),
+  sentToRecords("BatchGetRecords", { names: [secret("name")] }),
+  sentToRecords("SearchRecords", { query: secret("query").repeat(20) }),
+  sentToRecords("SearchRecords", { query: mark, pageToken: mark }),
+  sentToRecords("SearchRecords", { referencedName: secret("name") }),
+  sentToRecords("VerifyRecords", { names: [secret("name")] }),
+  sentToRecords("ListRecordRevisions", { name: secret("name") }),
+  sentToRecords("RestoreRecord", { name: secret("name") }),
+  sentToRecords("RedactRecordRevisions", { name: secret("name") }),
+  sentToRecords("ListWorkspaces", { pageToken: mark }),
+  sentToRecords("AttachRoot", { path: mark }),
+  sentToRecords("AttachRoot", { path: `/${mark}/that/is/not/there` }),
+  sentToRecords("DetachRoot", { rootId: mark }),
+  sentToRecords("ImportRecords", { files: [{ path: "a.md", content: `${mark}!` }] }),
   { method: "UpdateCursor", body: `{"content": "${mark}" and more ${mark}` },
   { method: "UpdateCursor", body: `{"content": "${mark}\\ud800"}` },
   { method: "UpdateCursor", body: binary.slice(0, -3), headers: { "content-type": "application/proto" } },
@@ -83,8 +135,8 @@ const refused: readonly Sent[] = [
   { method: "GetCursor", body: "{}", headers: { origin: `http://${mark}.example.org` } },
 ];
 
-const send = ({ url, token }: Daemon, { method, body, headers }: Sent): Promise<Response> =>
-  fetch(`${url}/${service}/${method}`, {
+const send = ({ url, token }: Daemon, { service: called = service, method, body, headers }: Sent) =>
+  fetch(`${url}/${called}/${method}`, {
     method: "POST",
     headers: { authorization: `Bearer ${token}`, "content-type": "application/json", ...headers },
     body: typeof body === "string" ? body : Buffer.from(body),
@@ -95,7 +147,7 @@ const wordsOf = async (response: Response): Promise<string> =>
   `${JSON.stringify([...response.headers])}\n${await response.text()}`;
 
 async function useAndAbuse(daemon: Daemon): Promise<void> {
-  for (const call of answered) expect(await send(daemon, call).then(({ status }) => status)).toBe(200);
+  for (const call of answered) expect([call, (await send(daemon, call)).status]).toEqual([call, 200]);
   for (const call of refused) {
     const response = await send(daemon, call);
     const words = await wordsOf(response);
@@ -140,7 +192,7 @@ const places: readonly Place[] = [
 ];
 
 describe.each(places)("with $name at level debug", ({ flags, read }) => {
-  test("no text of a caller and no token is told to anybody", async () => {
+  test("MV68 no text of a caller and no token is told to anybody", async () => {
     const folder = temporaryFolder();
     const daemon = await startDaemon({ folder, flags: ["--log-level", "debug", ...flags(folder)] });
     await useAndAbuse(daemon);

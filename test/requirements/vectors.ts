@@ -73,11 +73,11 @@ export const memoryVectors = [
     MV65: undefined,
     MV66: undefined,
     MV67: undefined,
+    MV68: { mcp: "the fence of the tools", console: "text nodes of the page" },
   }),
   ...deferredRules({
     MV40: { projects: "minted tokens that are bound to a workspace or may only read" },
     MV46: { postgres: twoDaemons },
     MV52: { postgres: "the same set of hits on both engines" },
-    MV68: { records: "hostile text at every new door" },
   }),
 ];
