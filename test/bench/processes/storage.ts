@@ -8,7 +8,14 @@ import { runClosedLoop } from "../closed-loop.js";
 import { type StorageJob, type StorageRates, type StorageWork, storageWork } from "../jobs.js";
 import { answerJob } from "../processes.js";
 import type { Rate } from "../statistics.js";
-import { createMarks, cursorText, fieldsOf, recordName, recordsPerWorkspace } from "../workload.js";
+import {
+  createMarks,
+  createTurns,
+  cursorText,
+  fieldsOf,
+  recordName,
+  recordsPerWorkspace,
+} from "../workload.js";
 
 const batch = 64;
 
@@ -32,9 +39,10 @@ function openTable(folder: string) {
        refs = excluded.refs, links = excluded.links, updated_ms = excluded.updated_ms`,
   );
   const nextMark = createMarks();
+  const nextIndex = createTurns(recordsPerWorkspace);
   let puts = 0;
   const putOne = (): void => {
-    const index = puts % recordsPerWorkspace;
+    const index = nextIndex();
     puts += 1;
     const { type, status, body, refs, references } = fieldsOf(index, nextMark());
     put.run(recordName(index), type, status, body, JSON.stringify(refs), JSON.stringify(references), puts);
