@@ -219,7 +219,7 @@ describe("a database that somebody owns", () => {
   });
 
   test("and keeps is reported when the time is up, in the words of the daemon that was refused", async () => {
-    const instance = createInstance({ "client.start_timeout_ms": 15_000 });
+    const instance = createInstance({ "client.start_timeout_ms": 4_000 });
     const ownership = acquireOwnership(instance.config.paths.databaseFile as string);
     onTestFinished(() => ownership.release());
     const { error } = await failureOf(ensure(instance));
