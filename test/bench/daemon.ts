@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { cleanVariables, root } from "./processes.js";
+import { cleanVariables, endWithUs, root } from "./processes.js";
 
 export type Daemon = {
   readonly pid: number;
@@ -24,6 +24,7 @@ export async function startDaemon(folder: string): Promise<Daemon> {
   args.push("--data-dir", folder, "--listen", "127.0.0.1:0");
   const startedMs = performance.now();
   const child = spawn(process.execPath, args, { env: cleanVariables(), stdio: ["ignore", "pipe", "pipe"] });
+  endWithUs(child, () => child.kill("SIGTERM"));
   let said = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     said = `${said}${text}`.slice(-2_000);

@@ -13,7 +13,7 @@ import { measureGroupCommit } from "./parts/group-commit.js";
 import { measureRecords } from "./parts/records.js";
 import { measureServing } from "./parts/serving.js";
 import { measureStartUp } from "./parts/start-up.js";
-import { runScript } from "./processes.js";
+import { endProcesses, runScript } from "./processes.js";
 import { figure, type Section, textFrom } from "./table.js";
 
 function machineSection(options: Options, args: readonly string[]): Section {
@@ -66,7 +66,10 @@ async function main(args: readonly string[]): Promise<void> {
   const folder = mkdtempSync(join(asked.folder, "memoryd-bench-"));
   process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
-    process.once(signal, () => process.exit(128 + constants.signals[signal]));
+    process.once(signal, async () => {
+      await endProcesses();
+      process.exit(128 + constants.signals[signal]);
+    });
   await run({ ...asked, folder }, args);
 }
 

@@ -2,7 +2,7 @@
  * Processes of the benchmark: what is measured, what measures and what asks run apart, so that none waits
  * for another's event loop.
  */
-import { fork, spawn } from "node:child_process";
+import { type ChildProcess, fork, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -15,6 +15,23 @@ const scriptFile = (name: string): string => fileURLToPath(new URL(`processes/${
 export const cleanVariables = (): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("MEMORYD_")));
 
+const running = new Map<ChildProcess, () => void>();
+
+/** Notes a process that is to end with the benchmark, and how it is told to. */
+export function endWithUs(child: ChildProcess, end: () => void): void {
+  running.set(child, end);
+  child.once("exit", () => running.delete(child));
+}
+
+/** Ends what still runs, and resolves when it has ended: until then it writes into its folder. */
+export async function endProcesses(): Promise<void> {
+  const ends = [...running].map(([child, end]) => {
+    end();
+    return new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  });
+  await Promise.all(ends);
+}
+
 /** Runs a script to its end, behind a wrapping command if there is one; answers the JSON that it printed. */
 export function runScript<Answer>(
   name: string,
@@ -26,8 +43,9 @@ export function runScript<Answer>(
   const child = spawn(command, args, {
     cwd: root,
     env: cleanVariables(),
-    stdio: ["ignore", "pipe", "inherit"],
+    stdio: ["pipe", "pipe", "inherit"],
   });
+  endWithUs(child, () => child.stdin.end());
   let text = "";
   child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
     text += chunk;
@@ -43,8 +61,11 @@ export function runScript<Answer>(
 
 /** The other side of {@link runScript}. */
 export async function answerJob<Job, Answer>(work: (job: Job) => Promise<Answer>): Promise<void> {
+  // Ends when the benchmark was stopped, also behind a wrapper that would hand no signal on.
+  process.stdin.once("end", () => process.exit(1)).resume();
   const answer = await work(JSON.parse(process.argv[2] ?? "null") as Job);
   process.stdout.write(JSON.stringify(answer));
+  process.stdin.destroy();
 }
 
 type Reply = { readonly answer: unknown } | { readonly fault: string };
@@ -60,6 +81,10 @@ export type Worker<Question, Answer> = {
 export function startWorker<Question, Answer>(name: string): Worker<Question, Answer> {
   const child = fork(scriptFile(name), { cwd: root, env: cleanVariables(), execArgv: loader });
   const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  const end = (): void => {
+    if (child.connected) child.disconnect();
+  };
+  endWithUs(child, end);
   return {
     pid: child.pid ?? 0,
     ask: (question) =>
@@ -74,7 +99,7 @@ export function startWorker<Question, Answer>(name: string): Worker<Question, An
         child.send({ question });
       }),
     stop: () => {
-      if (child.connected) child.disconnect();
+      end();
       return ended;
     },
   };
