@@ -1,7 +1,7 @@
 /**
  * So many clients, each of which asks again as soon as it was answered. The measurement begins when the
- * warm-up is over, and not before there was an answer for each client, so that all of them wait as long as they
- * will go on to. It ends when its time is over, and not before some answers came.
+ * warm-up is over, and ends when its time is over; neither before there was an answer for each client. Slow answers
+ * come in waves, all clients one after the other, and a part of a wave would tell a wrong rate.
  */
 import { latenciesOf, type Rate } from "./statistics.js";
 
@@ -16,6 +16,7 @@ export type Loop = {
 const fewestAnswers = 10;
 
 export async function runClosedLoop({ clients, warmUpMs, measureMs, once }: Loop): Promise<Rate> {
+  const enough = Math.max(clients, fewestAnswers);
   const durationsMs: number[] = [];
   let warmUpAnswers = 0;
   let isWarm = false;
@@ -29,14 +30,14 @@ export async function runClosedLoop({ clients, warmUpMs, measureMs, once }: Loop
     if (isOver) return;
     if (!isWarm) {
       warmUpAnswers += 1;
-      if (warmUpAnswers < clients || nowMs - startedMs < warmUpMs) return;
+      if (warmUpAnswers < enough || nowMs - startedMs < warmUpMs) return;
       isWarm = true;
       startedMs = nowMs;
       processorBefore = process.cpuUsage();
       return;
     }
     durationsMs.push(durationMs);
-    if (durationsMs.length < fewestAnswers || nowMs - startedMs < measureMs) return;
+    if (durationsMs.length < enough || nowMs - startedMs < measureMs) return;
     isOver = true;
     endedMs = nowMs;
     processor = process.cpuUsage(processorBefore);
